@@ -1,0 +1,25 @@
+"""Where the package's own files lie: in the checkout, or inside an installed wheel."""
+
+from pathlib import Path
+
+
+def mjcf_dir() -> Path:
+    """Folder of the character's and the scenes' MJCF. Raises FileNotFoundError on a broken installation."""
+    return _find("mjcf", packaged="mjcf")
+
+
+def weights_dir() -> Path:
+    """Folder of the shipped trained policies, one folder each. Raises FileNotFoundError on a broken installation."""
+    return _find("experiments/weights", packaged="weights")
+
+
+def _find(in_checkout: str, packaged: str) -> Path:
+    package = Path(__file__).resolve().parent
+    repo = package.parents[1]
+    if (repo / "pyproject.toml").is_file() and (repo / in_checkout).is_dir():
+        return repo / in_checkout
+    if (package / packaged).is_dir():
+        return package / packaged
+    raise FileNotFoundError(
+        f"{packaged}/ is missing: neither {repo / in_checkout} nor {package / packaged} is a folder"
+    )
