@@ -1,0 +1,1 @@
+"""The character, the scenes and the engines that simulate them."""

@@ -1,0 +1,90 @@
+"""The contract between an environment and whatever simulates it.
+
+An engine's `step` and `forward` are pure functions of one simulation's state row (and controls), to be used under jit and one vmap.
+L links, O objects (floor first), K bodies but the world.
+"""
+
+from typing import Literal, NamedTuple, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from qes_jax.model.world import World
+from qes_jax.rotations import rotate
+
+EngineName = Literal["auto", "mujoco", "mjx", "mjx-warp"]
+
+
+class Physics(NamedTuple):
+    """The state row of one simulation: all that the next step depends on. Float32."""
+
+    qpos: jax.Array  # (nq,)
+    qvel: jax.Array  # (nv,)
+    warmstart: jax.Array  # (nv,) the last acceleration, where the contact solver starts
+    mocap_pos: jax.Array  # (O-1, 3) placement of the pieces [m]
+    mocap_quat: jax.Array  # (O-1, 4)
+
+
+class Derived(NamedTuple):
+    """What follows from a state: poses and velocities of every body, and the contact forces of the substep that led here."""
+
+    xpos: jax.Array  # (K, 3) [m]
+    xquat: jax.Array  # (K, 4)
+    linvel: jax.Array  # (K, 3) of the body frame's origin, world axes [m/s]
+    angvel: jax.Array  # (K, 3) world axes [rad/s]
+    force: jax.Array  # (L, O, 3) net contact force on a link from an object, world axes [N]; zero after `forward`
+
+
+class Engine(Protocol):
+    """What an environment needs of a simulator."""
+
+    world: World
+
+    def step(self, state: Physics, ctrl: jax.Array, n_substeps: int) -> tuple[Physics, Derived]:
+        """Hold ctrl (nu,) for n_substeps physics steps. A simulation that fails comes back as NaN."""
+        ...
+
+    def forward(self, state: Physics) -> Derived:
+        """Kinematics of a state that no step led to (a reset). Contact forces are zero."""
+        ...
+
+
+def initial_state(world: World, qpos: jax.Array | None = None, placement: jax.Array | None = None) -> Physics:
+    """A state at rest: qpos (nq,) or the A-pose, pieces at placement (O-1, 7) or where they were modelled."""
+    qpos = jnp.asarray(world.layout.home_qpos if qpos is None else qpos, jnp.float32)
+    placement = jnp.asarray(world.placement() if placement is None else placement, jnp.float32)
+    zero = jnp.zeros(world.plain.nv, jnp.float32)
+    return Physics(qpos, zero, zero, placement[:, :3], placement[:, 3:])
+
+
+def make_engine(world: World, name: EngineName = "auto") -> Engine:
+    """The engine by name. "auto" takes mjx on an accelerator and MuJoCo's C engine on a CPU."""
+    from qes_jax.model.mjx_engine import MjxEngine
+    from qes_jax.model.mujoco_engine import MujocoEngine
+
+    if name == "auto":
+        name = "mujoco" if jax.default_backend() == "cpu" else "mjx"
+    if name == "mujoco":
+        return MujocoEngine(world)
+    if name in ("mjx", "mjx-warp"):
+        return MjxEngine(world, "warp" if name == "mjx-warp" else "jax")
+    raise ValueError(f"unknown engine {name!r}: expected auto, mujoco, mjx or mjx-warp")
+
+
+def frame_velocity(
+    world: World, xpos: jax.Array, cvel: jax.Array, subtree_com: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """(linvel, angvel) of body frames, (K, 3) each, from MuJoCo's com-based spatial velocity.
+
+    cvel (K, 6) is (angular, linear) at the centre of mass of the body's tree, subtree_com (K+1, 3) by body with the world first:
+    v = v_com + w x (xpos - com).
+    """
+    com = subtree_com[np.asarray(world.plain.body_rootid[1:])]
+    angvel = cvel[..., :3]
+    return cvel[..., 3:] + jnp.cross(angvel, xpos - com), angvel
+
+
+def point_velocity(linvel: jax.Array, angvel: jax.Array, quat: jax.Array, offset: jax.Array) -> jax.Array:
+    """Velocity of a point at `offset` in a body's frame: v + w x (R offset)."""
+    return linvel + jnp.cross(angvel, rotate(quat, offset))

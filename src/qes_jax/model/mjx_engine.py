@@ -1,0 +1,91 @@
+"""MJX behind the contract: physics inside the jitted, vmapped step, on CPU, GPU or TPU."""
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import mujoco
+import numpy as np
+from mujoco import mjx
+
+from qes_jax.model.engine import Derived, Physics, frame_velocity
+from qes_jax.model.world import World
+
+
+class MjxEngine:
+    """Steps simulations with MJX. `impl` "jax" runs anywhere; "warp" (MuJoCo-Warp) is the fast path on NVIDIA GPUs."""
+
+    def __init__(self, world: World, impl: Literal["jax", "warp"] = "jax") -> None:
+        self.world, self.impl = world, impl
+        # MJX matches contact sensors by geom only, so forces are summed here from its contacts; Warp fills the sensors itself.
+        self._mj = world.plain if impl == "jax" else world.mj
+        self._model = mjx.put_model(self._mj, impl=impl)
+        self._body_link = np.full(self._mj.nbody, -1)
+        self._body_link[world.layout.link_ids + 1] = np.arange(len(world.layout.links))
+
+    def step(self, state: Physics, ctrl: jax.Array, n_substeps: int) -> tuple[Physics, Derived]:
+        """See `Engine.step`."""
+
+        def substep(data: mjx.Data, _) -> tuple[mjx.Data, None]:
+            return mjx.step(self._model, data), None
+
+        data = jax.lax.scan(substep, self._data(state).replace(ctrl=ctrl), length=n_substeps)[0]
+        force = self._forces(data)
+        state = state._replace(qpos=data.qpos, qvel=data.qvel, warmstart=data.qacc_warmstart)
+        return state, self._kinematics(data)._replace(force=force)
+
+    def forward(self, state: Physics) -> Derived:
+        """See `Engine.forward`."""
+        return self._kinematics(self._data(state))
+
+    def _data(self, state: Physics) -> mjx.Data:
+        return mjx.make_data(self._mj, impl=self.impl).replace(
+            qpos=state.qpos,
+            qvel=state.qvel,
+            qacc_warmstart=state.warmstart,
+            mocap_pos=state.mocap_pos,
+            mocap_quat=state.mocap_quat,
+        )
+
+    def _kinematics(self, data: mjx.Data) -> Derived:
+        """Body poses and velocities of data's qpos and qvel. After a step data's own lag one substep behind."""
+        data = mjx.com_pos(self._model, mjx.kinematics(self._model, data))
+        data = mjx.com_vel(self._model, data)
+        xpos = data.xpos[1:]
+        linvel, angvel = frame_velocity(self.world, xpos, data.cvel[1:], data.subtree_com)
+        layout = self.world.layout
+        force = jnp.zeros((len(layout.links), len(layout.objects), 3), xpos.dtype)
+        return Derived(xpos, data.xquat[1:], linvel, angvel, force)
+
+    def _forces(self, data: mjx.Data) -> jax.Array:
+        """(L, O, 3) contact forces by link and object of the last substep."""
+        layout = self.world.layout
+        shape = len(layout.links), len(layout.objects), 3
+        if self.impl == "warp":
+            return data.sensordata.reshape(shape)
+        contact = data._impl.contact
+        if contact.geom.shape[0] == 0:
+            return jnp.zeros(shape, data.qpos.dtype)
+        # The normal points from the first geom to the second, and the force acts on the second.
+        bodies = jnp.asarray(self._mj.geom_bodyid)[contact.geom]  # (C, 2)
+        links = jnp.asarray(self._body_link)[bodies]  # -1 where it is no link
+        second = links[:, 1] >= 0
+        link = links.max(axis=1)
+        owner = jnp.asarray(np.append(0, layout.body_object))[jnp.where(second, bodies[:, 0], bodies[:, 1])]
+        force = _world_forces(contact, data._impl.efc_force)
+        force = jnp.where(second, 1.0, -1.0)[:, None] * force * (link >= 0)[:, None]
+        return jnp.zeros(shape, force.dtype).at[link, owner].add(force)
+
+
+def _world_forces(contact, efc_force: jax.Array) -> jax.Array:
+    """(C, 3) force of each frictional pyramidal contact (condim 3) in world axes.
+
+    A pyramid's four edges are n +- mu_i t_i with weights f: normal sum(f), tangents mu_i (f_2i - f_2i+1).
+    """
+    edges = efc_force[contact.efc_address[:, None] + jnp.arange(4)]  # (C, 4)
+    edges = edges * (contact.efc_address >= 0)[:, None]
+    mu = contact.friction[:, :2]
+    local = jnp.stack(
+        [edges.sum(axis=1), mu[:, 0] * (edges[:, 0] - edges[:, 1]), mu[:, 1] * (edges[:, 2] - edges[:, 3])], axis=1
+    )
+    return jnp.einsum("ci,cij->cj", local, contact.frame)

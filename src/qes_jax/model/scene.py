@@ -1,0 +1,120 @@
+"""A scene is a list of pieces: boxes of any size, and furniture from mjcf/scenes/. Each piece has a name and a place."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from qes_jax.paths import mjcf_dir
+
+PARKED = (0.0, 0.0, -100.0, 1.0, 0.0, 0.0, 0.0)  # where a piece lies in an environment that does not use it
+
+
+def furniture() -> list[str]:
+    """The kinds of piece that have a file in mjcf/scenes/."""
+    return sorted(p.stem for p in (mjcf_dir() / "scenes").glob("*.xml"))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One object. `kind` is "box" or the name of a file in mjcf/scenes/; `size` [m] are a box's full extents along x, y, z.
+
+    `pos` [m] is the middle of its underside, `yaw` [rad] its turn about Z: where it stands unless an environment places it elsewhere.
+    """
+
+    name: str
+    kind: str
+    size: tuple[float, float, float] | None = None
+    pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    yaw: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.kind == "box":
+            if self.size is None or len(self.size) != 3 or not all(np.isfinite(self.size)) or min(self.size) <= 0:
+                raise ValueError(f"piece {self.name!r}: a box needs three positive sizes [m], got {self.size}")
+        elif self.kind not in furniture():
+            raise ValueError(f"piece {self.name!r}: unknown kind {self.kind!r}, expected box or one of {furniture()}")
+        elif self.size is not None:
+            raise ValueError(f"piece {self.name!r}: only a box takes a size, {self.kind!r} has its own")
+        if not np.all(np.isfinite([*self.pos, self.yaw])):
+            raise ValueError(f"piece {self.name!r}: pos {self.pos} or yaw {self.yaw} is not finite")
+
+    def placement(self) -> np.ndarray:
+        """(7,) position and quaternion wxyz of the piece's frame."""
+        return np.array([*self.pos, np.cos(self.yaw / 2), 0.0, 0.0, np.sin(self.yaw / 2)])
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Pieces with distinct names. "floor" is always there and is no piece."""
+
+    name: str
+    pieces: tuple[Piece, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [p.name for p in self.pieces]
+        if len(set(names)) < len(names) or "floor" in names:
+            raise ValueError(f"scene {self.name!r}: piece names must be distinct and not 'floor', got {names}")
+
+
+SCENES = {
+    "flat": Scene("flat"),
+    "stool": Scene("stool", (Piece("stool", "stool"),)),
+    "chair": Scene("chair", (Piece("chair", "chair"),)),
+    "boxes": Scene(
+        "boxes",
+        (
+            Piece("low", "box", (0.6, 0.8, 0.18), (0.9, 0.0, 0.0)),
+            Piece("high", "box", (0.6, 0.8, 0.45), (1.7, 0.0, 0.0)),
+        ),
+    ),
+}
+
+
+def get_scene(name: str) -> Scene:
+    """A built-in scene by name. Raises KeyError that lists the valid ones."""
+    if name not in SCENES:
+        raise KeyError(f"unknown scene {name!r}: expected one of {sorted(SCENES)}")
+    return SCENES[name]
+
+
+def union(scenes: list[Scene]) -> tuple[tuple[Piece, ...], list[dict[str, int]]]:
+    """The fewest pieces that can furnish any one of the scenes at a time.
+
+    Returns the pieces (named after their kind and number), and for each scene the index among them of each of its pieces. Pieces of one
+    kind and size are shared between scenes, never within one.
+    """
+    pieces: list[Piece] = []
+    maps = []
+    for scene in scenes:
+        taken: set[int] = set()
+        places = {}
+        for piece in scene.pieces:
+            fits = (i for i, p in enumerate(pieces) if (p.kind, p.size) == (piece.kind, piece.size) and i not in taken)
+            index = next(fits, len(pieces))
+            if index == len(pieces):
+                number = sum(p.kind == piece.kind for p in pieces)
+                pieces.append(Piece(f"{piece.kind}{number}", piece.kind, piece.size, piece.pos, piece.yaw))
+            taken.add(index)
+            places[piece.name] = index
+        maps.append(places)
+    return tuple(pieces), maps
+
+
+def add_piece(spec: mujoco.MjSpec, piece: Piece) -> None:
+    """Put a piece into the world as a mocap body, so that its place is state, not model: moving it recompiles nothing."""
+    if piece.kind == "box":
+        body = spec.worldbody.add_body(name=piece.name)
+        half = 0.5 * np.asarray(piece.size)
+        body.add_geom(
+            name=f"{piece.name}/box", type=mujoco.mjtGeom.mjGEOM_BOX, size=half, pos=[0, 0, half[2]],
+            contype=2, conaffinity=1, condim=3, friction=[1, 0.02, 0.001], rgba=[0.72, 0.6, 0.45, 1],
+        )  # fmt: skip
+    else:
+        child = mujoco.MjSpec.from_file(str(mjcf_dir() / "scenes" / f"{piece.kind}.xml"))
+        frame = spec.worldbody.add_frame()
+        root = child.worldbody.first_body()
+        body = frame.attach_body(root, f"{piece.name}/", "")
+        body.name = piece.name
+    body.mocap = True
+    body.pos, body.quat = piece.placement()[:3], piece.placement()[3:]
