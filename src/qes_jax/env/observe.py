@@ -1,0 +1,123 @@
+"""What the policy sees, s = (s_sim, s_user, s_scene), and what the critic sees besides. All in the simulated root's heading frame."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from qes_jax.env.config import EnvConfig, SceneObsConfig
+from qes_jax.env.state import Body, EnvParams, EnvState, Frame, body_of, heading_frame
+from qes_jax.env.surfaces import heights, nearest
+from qes_jax.model.engine import Derived
+from qes_jax.model.world import Layout
+from qes_jax.motion.library import Reference
+from qes_jax.rotations import six_d
+from qes_jax.types import Obs
+
+
+def observe(config: EnvConfig, layout: Layout, params: EnvParams, state: EnvState) -> Obs:
+    """Observation of a state. Changes nothing and consumes no key."""
+    body = body_of(layout, state.physics, state.derived)
+    frame = heading_frame(body)
+    policy = jnp.concatenate(
+        [
+            see_self(body, frame, state.action),
+            see_user(config, params.reference, state.frame, body, frame),
+            see_scene(config.scene_obs, layout, state.derived, body, frame),
+        ]
+    )
+    critic = jnp.concatenate([policy, see_reference(params.reference, state, body, frame)])
+    return Obs(policy, critic)
+
+
+def see_self(body: Body, frame: Frame, action: jax.Array) -> jax.Array:
+    """s_sim: link positions, 6-D orientations and velocities, joint angles and velocities, the last action."""
+    return jnp.concatenate(
+        [
+            frame.point(body.pos).ravel(),
+            six_d(frame.quat(body.quat)).ravel(),
+            frame.vector(body.linvel).ravel(),
+            frame.vector(body.angvel[:1]).ravel(),
+            body.joint_pos,
+            body.joint_vel,
+            action,
+        ]
+    )
+
+
+def see_user(config: EnvConfig, reference: Reference, now: jax.Array, body: Body, frame: Frame) -> jax.Array:
+    """s_user: headset and controllers now and, unless in real time, once more `config.future` frames ahead.
+
+    For each: position, orientation, offset from the simulated one's. Then their velocity over the last frame.
+    """
+    used = slice(0, 3 if config.controllers else 1)
+    first, last = clip_bounds(reference, now)
+    times = [now] if config.future == 0 else [now, jnp.minimum(now + config.future, last)]
+    parts = []
+    for time in times:
+        pos, quat = reference.sensor_pos[time][used], reference.sensor_quat[time][used]
+        parts += [frame.point(pos), six_d(frame.quat(quat)), frame.vector(pos - body.sensor_pos[used])]
+    before = jnp.maximum(now - 1, first)
+    velocity = (reference.sensor_pos[now] - reference.sensor_pos[before])[used] / config.ctrl_dt
+    return jnp.concatenate([p.ravel() for p in [*parts, frame.vector(velocity)]])
+
+
+def see_scene(config: SceneObsConfig, layout: Layout, derived: Derived, body: Body, frame: Frame) -> jax.Array:
+    """s_scene: surfaces around the body by the config's kind, then pose and velocity of each body that moves by its own joints."""
+    if config.kind == "none":
+        return jnp.zeros(0, jnp.float32)
+    if config.kind == "heightmap":
+        offsets = jnp.asarray(height_grid(config))
+        points = body.pos[0, :2] + jnp.stack(
+            [
+                offsets[:, 0] * _cos(frame.yaw) - offsets[:, 1] * _sin(frame.yaw),
+                offsets[:, 0] * _sin(frame.yaw) + offsets[:, 1] * _cos(frame.yaw),
+            ],
+            axis=1,
+        )
+        surface = heights(layout.geoms, derived, points)
+    else:
+        surface = frame.vector(nearest(layout.geoms, derived, body.pos)).ravel()
+    moving = layout.moving_ids
+    parts = [frame.point(derived.xpos[moving]), six_d(frame.quat(derived.xquat[moving]))]
+    parts += [frame.vector(derived.linvel[moving]), frame.vector(derived.angvel[moving])]
+    return jnp.concatenate([surface, *(p.ravel() for p in parts)])
+
+
+def height_grid(config: SceneObsConfig) -> np.ndarray:
+    """(P, 2) points of the height map in the heading frame [m], float32."""
+    x = (np.arange(config.n_x) - (config.n_x - 1) / 2) * config.spacing + config.ahead
+    y = (np.arange(config.n_y) - (config.n_y - 1) / 2) * config.spacing
+    return np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float32)
+
+
+def see_reference(reference: Reference, state: EnvState, body: Body, frame: Frame) -> jax.Array:
+    """The critic's privilege: how far the body is from the reference, contacts that are and should be, and the time left."""
+    now = state.frame
+    _, last = clip_bounds(reference, now)
+    touching = jnp.linalg.norm(state.derived.force.sum(axis=1), axis=-1)  # (L,)
+    return jnp.concatenate(
+        [
+            frame.vector(reference.link_pos[now] - body.pos).ravel(),
+            frame.vector(reference.link_vel[now] - body.linvel).ravel(),
+            reference.qpos[now][7 : 7 + body.joint_pos.shape[0]] - body.joint_pos,
+            six_d(frame.quat(reference.link_quat[now, 0])),
+            reference.contact[now].max(axis=1),
+            jnp.tanh(touching / 200.0),
+            jnp.minimum((last - now) / 72.0, 1.0)[None],
+        ]
+    )
+
+
+def clip_bounds(reference: Reference, frame: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """First and last frame of the clip that a frame belongs to."""
+    clip = reference.clip_of_frame[frame]
+    first = reference.start[clip]
+    return first, first + reference.length[clip] - 1
+
+
+def _cos(yaw: jax.Array) -> jax.Array:
+    return yaw[0] ** 2 - yaw[3] ** 2
+
+
+def _sin(yaw: jax.Array) -> jax.Array:
+    return 2.0 * yaw[0] * yaw[3]
