@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from qes_jax.env.config import EnvConfig, RandomizeConfig
+from qes_jax.env.curriculum import n_bins
 from qes_jax.env.observe import clip_bounds, observe
 from qes_jax.env.reset import reset, reset_at
 from qes_jax.env.reward import reward_terms
@@ -34,7 +35,8 @@ class Task:
         left = last - jnp.arange(reference.qpos.shape[0])
         layout = self.engine.world.layout
         mean = reference.qpos[:, layout.joint_qpos].mean(axis=0)
-        return EnvParams(reference, (left >= 36).astype(jnp.float32), mean)
+        difficulty = jnp.zeros(n_bins(reference.qpos.shape[0]), jnp.float32)
+        return EnvParams(reference, (left >= 36).astype(jnp.float32), difficulty, mean)
 
     def reset(self, params: EnvParams, key: jax.Array) -> tuple[EnvState, Obs]:
         """A new episode. Consumes key."""

@@ -1,0 +1,88 @@
+"""From settings to the things themselves: clips, world, engine, task, and a trained policy back from its run folder."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+from settings import RunConfig, effective_env
+
+from qes_jax.env.curriculum import adapt_starts
+from qes_jax.env.state import EnvParams
+from qes_jax.env.task import Task
+from qes_jax.model.engine import make_engine
+from qes_jax.motion.clip import Clip
+from qes_jax.motion.library import load_clips, pack, world_for
+from qes_jax.motion.mirror import mirror_clip
+from qes_jax.ppo import train
+from qes_jax.ppo.inference import PolicyParams, policy, policy_params
+from qes_jax.runs.checkpoint import CheckpointStore
+from qes_jax.runs.config import from_json
+from qes_jax.runs.folder import RunFolder
+from qes_jax.runs.loop import Program
+
+Act = Callable[[PolicyParams, jax.Array], jax.Array]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A trained policy and the task it was trained on."""
+
+    config: RunConfig
+    clips: list[Clip]
+    task: Task
+    params: EnvParams
+    policy: PolicyParams
+    act: Act  # (policy, obs (..., n_policy)) -> mean action (..., J)
+
+
+def get_clips(config: RunConfig) -> list[Clip]:
+    """The clips a run trains on, mirror images last."""
+    clips = find_clips(config.clips)
+    return clips + [mirror_clip(c) for c in clips] if config.mirror else clips
+
+
+def find_clips(names: Sequence[str]) -> list[Clip]:
+    """Built-in clips by name, others from files and folders. Raises FileNotFoundError that lists the built-in names."""
+    from qes_jax.authoring.catalogue import build, names as built_in
+
+    known = built_in()
+    return [clip for name in names for clip in ([build(name)] if name in known else load_clips([name]))]
+
+
+def make_task(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:
+    """The task in a world that can furnish every clip's scene, and its parameters."""
+    env = effective_env(config)
+    world = world_for(clips, config.character.actuation, env.sim_dt)
+    task = Task(env, make_engine(world, config.engine))
+    return task, task.params(pack(clips, world))
+
+
+def initial_state(config: RunConfig, task: Task, params: EnvParams) -> train.TrainState:
+    """A fresh learner."""
+    key = jax.random.PRNGKey(config.seed)
+    return train.init(config.ppo, task.reset, task.step, params, key, task.n_actions)
+
+
+def make_program(config: RunConfig, task: Task, evaluate: Callable | None) -> Program:
+    """What the training loop runs."""
+    adapt = jax.jit(adapt_starts) if config.start_by_failure else lambda params, traces: params
+    return Program(
+        iteration=train.make_iteration(config.ppo, task.reset, task.step),
+        adapt=adapt,
+        adaptive=lambda params: (params.start_weight, params.difficulty),
+        with_adaptive=lambda params, part: params._replace(start_weight=part[0], difficulty=part[1]),
+        evaluate=evaluate,
+    )
+
+
+def load_run(run: RunFolder, clips: list[Clip] | None = None) -> Loaded:
+    """The newest good checkpoint of a run, on its own clips or on others (which must bring no new observation)."""
+    config = from_json(RunConfig, run.read_config(), str(run.config))
+    clips = get_clips(config) if clips is None else clips
+    task, params = make_task(config, clips)
+    like = jax.eval_shape(partial(initial_state, config, task), params)
+    found = CheckpointStore(run.checkpoints).restore_latest({"train": like})
+    if found is None:
+        raise FileNotFoundError(f"{run.checkpoints}: no checkpoint yet")
+    return Loaded(config, clips, task, params, policy_params(found.state["train"]), partial(policy, config.ppo))

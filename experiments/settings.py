@@ -1,0 +1,55 @@
+"""One tree of settings for a whole run, and the presets. Saved beside every run; evaluation rebuilds everything from that file alone."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from qes_jax.env.config import EnvConfig, ablate
+from qes_jax.model.character import CharacterConfig
+from qes_jax.ppo.config import PPOConfig, cpu, paper
+
+Ablation = Literal["full", "no_scene_obs", "no_contact", "no_randomization", "real_time", "headset_only"]
+Engine = Literal["auto", "mujoco", "mjx", "mjx-warp"]
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that a run's result depends on, and how it is watched."""
+
+    preset: str = "cpu"
+    ablation: Ablation = "full"
+    clips: tuple[str, ...] = ("walk",)  # built-in names, clip files or folders of them
+    mirror: bool = False  # train on the mirror images too
+    seed: int = 0
+    engine: Engine = "auto"
+    samples: int = 4_000_000
+    character: CharacterConfig = field(default_factory=CharacterConfig)
+    env: EnvConfig = field(default_factory=EnvConfig)
+    ppo: PPOConfig = field(default_factory=cpu)
+    start_by_failure: bool = True
+    evaluate_every: int = 40  # [iterations]
+    evaluate_starts: int = 128
+    checkpoint_every: int = 40  # [iterations]
+
+
+def presets() -> dict[str, RunConfig]:
+    """The named starting points; every field can still be changed on the command line."""
+    return {
+        # python experiments/run.py: the walk on two cores.
+        "cpu": RunConfig(),
+        # The paper's numbers, for a GPU: 4096 environments x 15 steps, minibatch 7680.
+        "paper": RunConfig(preset="paper", ppo=paper(), samples=2_000_000_000, evaluate_starts=1024),
+        # A minute, for tests and to see that all works.
+        "smoke": RunConfig(
+            preset="smoke",
+            samples=8_192,
+            ppo=replace(cpu(), n_envs=32, n_steps=16, minibatch=256, shuffle_blocks=4),
+            evaluate_every=8,
+            evaluate_starts=8,
+            checkpoint_every=4,
+        ),
+    }
+
+
+def effective_env(config: RunConfig) -> EnvConfig:
+    """The environment after the ablation."""
+    return ablate(config.env, config.ablation)

@@ -1,0 +1,46 @@
+"""One training run, from settings to its last checkpoint."""
+
+import os
+from pathlib import Path
+
+import jax
+import numpy as np
+from assemble import Loaded, get_clips, initial_state, make_program, make_task
+from settings import RunConfig
+
+from qes_jax.evaluate.summary import make_evaluator
+from qes_jax.ppo.inference import policy, policy_params
+from qes_jax.runs.folder import RunFolder
+from qes_jax.runs.loop import LoopConfig, TrainingFailed, train_loop
+from qes_jax.runs.progress import make_display
+from qes_jax.runs.stop import StopFlag
+from qes_jax.runs.tracker import make_tracker
+
+
+def train_run(run: RunFolder, config: RunConfig, tracker: str) -> int:
+    """Train until config.samples, resuming from the run's newest checkpoint. Returns the process's exit code."""
+    print(f"run folder: {run.path}  (device: {jax.devices()[0].device_kind}, {jax.device_count()} of it)", flush=True)
+    clips = get_clips(config)
+    print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
+    task, params = make_task(config, clips)
+    state = initial_state(config, task, params)
+    evaluate = make_evaluator(task, clips, lambda p, o: policy(config.ppo, p, o), config.evaluate_starts, seconds=20.0)
+    program = make_program(config, task, lambda ts, params, i: evaluate(policy_params(ts)))
+    loop = LoopConfig(
+        total_samples=config.samples,
+        samples_per_iteration=config.ppo.n_samples,
+        checkpoint_every=config.checkpoint_every,
+        evaluate_every=config.evaluate_every,
+        best="eval/mean_tracked_s",
+    )
+    with StopFlag() as stop:
+        try:
+            outcome = train_loop(
+                program, state, params, run, loop,
+                tracker=make_tracker(tracker, run, config, os.environ), display=make_display(config.samples), stop=stop,
+            )  # fmt: skip
+        except TrainingFailed as error:
+            print(error, flush=True)
+            return 1
+    print(f"{outcome.reason} after {outcome.iteration} iterations; evaluate it: python experiments/evaluate.py {run.path}")
+    return 0
