@@ -35,6 +35,7 @@ class Clip:
     contact: np.ndarray  # (T, L, O) uint8, 1 where the link touches the object
     sensor_pos: np.ndarray  # (T, 3, 3) headset, left, right controller [m]
     sensor_quat: np.ndarray  # (T, 3, 4)
+    body_known: bool = True  # False: only the sensors were recorded, the body is a stand-in
 
     @property
     def n_frames(self) -> int:
@@ -91,7 +92,7 @@ def save_clip(path: str | Path, clip: Clip) -> None:
     validate_clip(clip)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    meta = {k: getattr(clip, k) for k in ("name", "source", "licence", "fps", "height")}
+    meta = {k: getattr(clip, k) for k in ("name", "source", "licence", "fps", "height", "body_known")}
     meta |= {"version": VERSION, "scene": dataclasses.asdict(clip.scene)}
     aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with open(aside, "wb") as file:
