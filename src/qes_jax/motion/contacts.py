@@ -57,11 +57,11 @@ def _owners(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _query(world: World, qpos: np.ndarray, near: float) -> tuple[np.ndarray, ...]:
-    """Close or not (T, C), pairs of geoms (C, 2), geom positions (T, G, 3), body positions (T, B, 3), axes (T, B, 3, 3)."""
+    """Close or not (T, C), pairs of geoms (C, 2), geom positions (T, G, 3), body positions and axes (T, B, 3[, 3])."""
     model = mjx.put_model(world.plain)
     # MJX tells a distance only where geoms overlap: the character's (spheres and capsules) are made thicker by `near`.
     model = model.replace(geom_size=model.geom_size.at[_thickened(world.plain), 0].add(near))
-    # The one static field that depends on a piece's size (it serves height fields): equal for all, to share compilations.
+    # The one static field that depends on a piece's size (for height fields): equal for all, to share compilations.
     model = model.tree_replace({"_impl.geom_rbound_hfield": np.zeros(world.plain.ngeom)})
     placement = np.asarray(world.placement(), np.float32)
     padded = np.concatenate([qpos, np.repeat(qpos[-1:], -len(qpos) % CHUNK, axis=0)]).astype(np.float32)
