@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -86,12 +88,20 @@ def lose_the_meta(checkpoint: Path) -> None:
     shutil.rmtree(checkpoint / "meta")
 
 
+def take_the_state_of_another(checkpoint: Path) -> None:
+    lose_the_state(checkpoint)
+    shutil.copytree(checkpoint.with_name("00000001") / "state", checkpoint / "state")
+
+
 def empty_it(checkpoint: Path) -> None:
     shutil.rmtree(checkpoint)
     checkpoint.mkdir()
 
 
-@pytest.mark.parametrize("damage", [truncate, flip_a_bit, lose_the_state, lose_the_meta, empty_it])
+DAMAGES = [truncate, flip_a_bit, lose_the_state, lose_the_meta, take_the_state_of_another, empty_it]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path: Path, damage: Any) -> None:
     store = saved(tmp_path, 1, 2)
     damage(tmp_path / "00000002")
@@ -154,3 +164,27 @@ def test_leaves_are_found_by_name_without_a_tree(tmp_path: Path) -> None:
     assert leaves["nested/0"] == 4
     with pytest.raises(CheckpointError, match="00000009"):
         load(tmp_path / "00000009")
+
+
+SPREAD = """
+import sys, jax, jax.numpy as jnp
+from pathlib import Path
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from qes_jax.runs.checkpoint import CheckpointStore
+mesh = Mesh(jax.devices(), ("env",))
+state = {n: jax.device_put(jnp.arange(8.0), NamedSharding(mesh, p)) for n, p in (("split", P("env")), ("copied", P()))}
+store = CheckpointStore(Path(sys.argv[1]))
+store.save(1, state, {})
+found = store.restore_latest(state).state
+assert len(jax.devices()) == 2
+for name, x in state.items():
+    assert found[name].sharding == x.sharding, found[name].sharding
+    assert found[name].tolist() == x.tolist()
+"""
+
+
+def test_arrays_spread_over_two_devices_come_back_where_they_were(tmp_path: Path) -> None:
+    environ = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    subprocess.run([sys.executable, "-c", SPREAD, str(tmp_path)], env=environ, check=True)
+    leaves, _ = load(tmp_path / "00000001")  # and can be read where there is one device only
+    assert {name: x.tolist() for name, x in leaves.items()} == {"split": [*range(8)], "copied": [*range(8)]}

@@ -38,16 +38,18 @@ def test_a_signal_sets_the_flag_and_handlers_are_put_back(number: signal.Signals
 @pytest.mark.parametrize("wait", [IN_PYTHON, IN_C], ids=["python", "c"])
 def test_the_second_interrupt_ends_at_once(wait: str) -> None:
     command = [sys.executable, "-c", SLEEPS.format(wait=wait)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=5) == 130
-    process.stdout.close()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.1)
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+            assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=10) == 130
+        finally:
+            process.kill()
 
 
 def test_sigterm_twice_still_only_asks() -> None:
