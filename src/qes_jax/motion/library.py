@@ -126,9 +126,9 @@ def _frames(clip: Clip, world: World, assigned: list[int]) -> dict[str, np.ndarr
 
 
 def _coordinates(world: World, assigned: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Where the world has a clip's columns of qpos and qvel: the body's, then those of its pieces in the clip's order."""
+    """Where the world has a clip's columns of qpos and qvel: the body's, then its pieces' in the clip's order."""
     m, owner = world.plain, world.layout.body_object
-    owner_q = np.repeat(owner[m.jnt_bodyid - 1], np.diff(np.append(m.jnt_qposadr, m.nq)))
+    owner_q = np.repeat(owner[m.jnt_bodyid - 1], np.diff([*m.jnt_qposadr, m.nq]).astype(int))
     owner_v = owner[m.dof_bodyid - 1]
     order = (0, *(1 + i for i in assigned))
     q_rows, v_rows = (np.concatenate([np.flatnonzero(o == n) for n in order]) for o in (owner_q, owner_v))
@@ -184,8 +184,8 @@ def split_clips(
 ) -> tuple[list[Clip], list[Clip]]:
     """(train, test) by clip. A clip and its mirror twin always fall on the same side.
 
-    `test` names the test clips (either twin). Without it a hash of a clip's name below `test_share` makes it one, so that
-    its side does not depend on what else there is; only where a side is empty does the nearest clip change over.
+    `test` names the test clips (either twin). Without it a hash of a clip's name below `test_share` makes it one, so
+    that its side does not depend on what else there is; only where a side is empty does the nearest clip change over.
     """
     groups = sorted({_group(c.name) for c in clips}, key=_hash)
     if test is not None:
