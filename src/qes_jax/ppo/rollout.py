@@ -7,8 +7,9 @@ import jax.numpy as jnp
 
 from qes_jax.ppo import networks
 from qes_jax.ppo.config import PPOConfig
+from qes_jax.ppo.loss import Mirror
 from qes_jax.ppo.networks import NetworkParams
-from qes_jax.ppo.normalize import Normalizer, scale
+from qes_jax.ppo.normalize import Normalizer, normalize, scale, update_normalizer
 from qes_jax.types import Obs, Params, ResetFn, State, StepFn
 
 
@@ -23,7 +24,8 @@ class Carry(NamedTuple):
 class Trajectory(NamedTuple):
     """What was seen. Leading axes (T, B)."""
 
-    obs: Obs  # raw, before the action
+    obs: Obs  # normalised, before the action
+    mirror_obs: Obs | None  # mirrored, then normalised
     action: jax.Array  # (T, B, n_act) as drawn, not clipped
     mean: jax.Array  # (T, B, n_act)
     log_prob: jax.Array
@@ -58,25 +60,31 @@ def rollout(
     pool: Carry,
     noise: jax.Array,
     slots: jax.Array,
-) -> tuple[Carry, Trajectory]:
-    """Acts with mean + exp(log_std) * noise.
+    mirror: Mirror | None = None,
+    axis: str | None = None,
+) -> tuple[Carry, Normalizer, Trajectory]:
+    """Acts with mean + exp(log_std) * noise, all observations normalised by `normalizer`; gives back its successor.
 
     noise: (T, B, n_act) standard normal.
     slots: (T, B) the row of `pool` that an environment goes on from, should it end at that step.
     """
     log_std = params["log_std"]
-    mean_std = normalizer.mean.policy, normalizer.std.policy
 
-    def one(carry: Carry, draw: tuple[jax.Array, jax.Array]) -> tuple[Carry, Trajectory]:
+    def one(
+        carries: tuple[Carry, Normalizer], draw: tuple[jax.Array, jax.Array]
+    ) -> tuple[tuple[Carry, Normalizer], Trajectory]:
+        carry, successor = carries
         eps, slot = draw
-        mean = networks.mean_action(cfg, params, scale(cfg, carry.obs.policy, *mean_std))
+        obs = normalize(cfg, normalizer, carry.obs)
+        mean = networks.mean_action(cfg, params, obs.policy)
         action = mean + jnp.exp(log_std) * eps
         log_prob = networks.log_prob(mean, log_std, action)
         state, ts = jax.vmap(step, (None, 0, 0))(env_params, carry.state, action)
         reached = Carry(state, ts.obs, critic_value(cfg, params, normalizer, ts.obs))
         done = (ts.terminated + ts.truncated) > 0
         seen = Trajectory(
-            obs=carry.obs,
+            obs=obs,
+            mirror_obs=None if mirror is None else normalize(cfg, normalizer, mirror_image(mirror, carry.obs)),
             action=action,
             mean=mean,
             log_prob=log_prob,
@@ -87,15 +95,23 @@ def rollout(
             truncated=ts.truncated,
             metrics=ts.metrics,
         )
-        return restart(done, reached, pool, slot), seen
+        # Here, where the observations are still in the cache, their statistics cost half of what they do afterwards.
+        successor = update_normalizer(cfg, successor, carry.obs, axis)
+        return (restart(done, reached, pool, slot), successor), seen
 
-    return jax.lax.scan(one, carry, (noise, slots))
+    (carry, successor), seen = jax.lax.scan(one, (carry, normalizer), (noise, slots))
+    return carry, successor, seen
+
+
+def mirror_image(mirror: Mirror, obs: Obs) -> Obs:
+    """Mirror images of raw observations, leading axis B."""
+    return Obs(jax.vmap(mirror.policy)(obs.policy), jax.vmap(mirror.critic)(obs.critic))
 
 
 def restart(done: jax.Array, reached: Carry, pool: Carry, slot: jax.Array) -> Carry:
     """Row i of `pool[slot]` where `done[i]`, else of `reached`."""
 
     def choose(old: jax.Array, fresh: jax.Array) -> jax.Array:
-        return jnp.where(done.reshape(done.shape + (1,) * (old.ndim - 1)), fresh[slot], old)
+        return jnp.where(done.reshape(done.shape + (1,) * (old.ndim - 1)), fresh.at[slot].get(mode="clip"), old)
 
     return jax.tree.map(choose, reached, pool)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -12,15 +12,15 @@ from jax.sharding import PartitionSpec as P
 
 from qes_jax.ppo import networks
 from qes_jax.ppo.config import PPOConfig
-from qes_jax.ppo.loss import Mirror, Samples, gae
+from qes_jax.ppo.loss import Mirror
 from qes_jax.ppo.networks import NetworkParams
-from qes_jax.ppo.normalize import Normalizer, init_normalizer, normalize, update_normalizer
-from qes_jax.ppo.rollout import Carry, Trajectory, critic_value, rollout, start
+from qes_jax.ppo.normalize import Normalizer, init_normalizer, update_normalizer
+from qes_jax.ppo.rollout import Carry, critic_value, rollout, start
+from qes_jax.ppo.samples import Metrics, block_rows, episodes, make_samples, minibatch_rows, rollout_metrics
 from qes_jax.ppo.update import count_nan, next_lr, optimizer, update
 from qes_jax.types import Obs, Params, ResetFn, State, StepFn
 
 AXIS = "env"  # the mesh axis that environments are spread over
-Metrics = dict[str, jax.Array]
 
 
 class TrainState(NamedTuple):
@@ -94,8 +94,8 @@ def make_iteration(
 ) -> Iteration:
     """Compiles `(train_state, env_params) -> (train_state, metrics, episodes)`; the state given is used up (donated).
 
-    metrics: () each. Terms of loss and update, `rollout/*`, `nan/<where>` (how many numbers are not finite: stop when
-        any is), and the mean of every metric of the environment under its own name.
+    metrics: () each. Terms of loss and update, `rollout/*`, `nan/<where>` (how many numbers, for `nan/obs` how many
+        features, are not finite: stop when any is), and the mean of every metric of the environment under its own name.
     episodes: (T, B) each. `terminated`, `truncated`, and every metric of the environment named `trace/...`, as it was.
     mesh: devices on one axis named AXIS share the environments; it must divide `shuffle_blocks`. See `shard`.
     mirror: adds mirror images of the samples with weight `cfg.mirror_weight`.
@@ -139,8 +139,7 @@ def draw(cfg: PPOConfig, n_act: int, key: jax.Array) -> Draws:
     blocks, width = cfg.shuffle_blocks, cfg.n_envs // cfg.shuffle_blocks
 
     def permutations(key: jax.Array, rows: int, length: int) -> jax.Array:
-        ordered = jnp.broadcast_to(jnp.arange(length, dtype=jnp.int32), (rows, blocks, length))
-        return jax.random.permutation(key, ordered, axis=-1, independent=True)
+        return jnp.argsort(jax.random.bits(key, (rows, blocks, length)), axis=-1)  # int32
 
     return Draws(
         reset_keys=jax.random.split(reset_key, cfg.n_envs),
@@ -164,80 +163,15 @@ def iterate(
     pool = start(cfg, ts.params, ts.normalizer, reset, env_params, draws.reset_keys)
     now = Carry(ts.env_state, ts.obs, critic_value(cfg, ts.params, ts.normalizer, ts.obs))
     slots = block_rows(draws.slots, now.value.shape[0]).reshape(cfg.n_steps, -1)
-    end, seen = rollout(cfg, ts.params, ts.normalizer, step, env_params, now, pool, draws.noise, slots)
-
-    samples, value_metrics = make_samples(cfg, ts.normalizer, seen, mirror, axis)
+    end, normalizer, seen = rollout(
+        cfg, ts.params, ts.normalizer, step, env_params, now, pool, draws.noise, slots, mirror, axis
+    )
+    samples, value_metrics = make_samples(cfg, seen, axis)
     rows = minibatch_rows(cfg, draws.shuffle, now.value.shape[0])
     params, opt_state, metrics = update(cfg, ts.params, ts.opt_state, ts.lr, samples, rows, mirror, axis)
     metrics |= value_metrics | rollout_metrics(seen, axis)
     metrics |= {"ppo/lr": ts.lr, "ppo/std": jnp.mean(jnp.exp(params["log_std"])), "nan/params": count_nan(params)}
-
-    normalizer = update_normalizer(cfg, ts.normalizer, seen.obs, axis)
+    metrics["nan/obs"] = count_nan(normalizer.mean)
     lr = next_lr(cfg, ts.lr, metrics["ppo/last_kl"])
     ts = TrainState(params, opt_state, normalizer, end.state, end.obs, ts.key, lr, ts.iteration)
     return ts, metrics, episodes(seen)
-
-
-def block_rows(within: jax.Array, n_envs: int) -> jax.Array:
-    """Environment numbers (..., blocks, n) on this device from numbers within each block."""
-    blocks = within.shape[-2]
-    return within + (jnp.arange(blocks, dtype=within.dtype) * (n_envs // blocks))[:, None]
-
-
-def minibatch_rows(cfg: PPOConfig, shuffle: jax.Array, n_envs: int) -> jax.Array:
-    """Rows of (T, B) flattened, (epochs * n_minibatches, minibatch on this device), from permutations within blocks."""
-    width = n_envs // shuffle.shape[1]
-    rows = shuffle // width * n_envs + block_rows(shuffle % width, n_envs)  # (epochs, blocks, T * width)
-    rows = rows.reshape(cfg.epochs, shuffle.shape[1], cfg.n_minibatches, -1).swapaxes(1, 2)
-    return rows.reshape(cfg.epochs * cfg.n_minibatches, -1)
-
-
-def make_samples(
-    cfg: PPOConfig, normalizer: Normalizer, seen: Trajectory, mirror: Mirror | None, axis: str | None
-) -> tuple[Samples, Metrics]:
-    """Flat samples (T * B, ...) with advantages normalised over all devices."""
-    advantage = gae(seen.reward, seen.value, seen.next_value, seen.terminated, seen.truncated, cfg.gamma, cfg.lam)
-    target = advantage + seen.value
-    mean, var = moments(advantage, axis)
-    mirrored = None
-    if mirror is not None:
-        twice = Obs(*[jax.vmap(jax.vmap(f))(x) for f, x in zip(mirror[:2], seen.obs, strict=True)])
-        mirrored = normalize(cfg, normalizer, twice)
-    samples = Samples(
-        obs=normalize(cfg, normalizer, seen.obs),
-        mirror_obs=mirrored,
-        action=seen.action,
-        mean=seen.mean,
-        log_prob=seen.log_prob,
-        advantage=(advantage - mean) * jax.lax.rsqrt(var + 1e-8),
-        target=target,
-    )
-    unexplained = var / (moments(target, axis)[1] + 1e-8)
-    metrics = {"ppo/explained_variance": 1.0 - unexplained, "rollout/value": all_mean(seen.value, axis)}
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples), metrics
-
-
-def all_mean(x: jax.Array, axis: str | None) -> jax.Array:
-    """Mean () over the array and over devices."""
-    return jnp.mean(x) if axis is None else jax.lax.pmean(jnp.mean(x), axis)
-
-
-def moments(x: jax.Array, axis: str | None) -> tuple[jax.Array, jax.Array]:
-    """Mean () and variance () over the array and over devices."""
-    mean = all_mean(x, axis)
-    return mean, all_mean((x - mean) ** 2, axis)
-
-
-def rollout_metrics(seen: Trajectory, axis: str | None) -> Metrics:
-    """Means of the environment's own metrics and of reward and endings, and counts of what is not finite."""
-    ours = {"rollout/reward": seen.reward, "rollout/terminated": seen.terminated, "rollout/truncated": seen.truncated}
-    named = {name: x.astype(jnp.float32) for name, x in seen.metrics.items() if not name.startswith("trace/")}
-    metrics = {name: all_mean(x, axis) for name, x in (ours | named).items()}
-    bad = {"nan/obs": count_nan(seen.obs), "nan/reward": count_nan(seen.reward), "nan/action": count_nan(seen.action)}
-    return metrics | (bad if axis is None else jax.lax.psum(bad, axis))
-
-
-def episodes(seen: Trajectory) -> Metrics:
-    """What callers follow up environment by environment, (T, B) each."""
-    traces: dict[str, Any] = {name: x for name, x in seen.metrics.items() if name.startswith("trace/")}
-    return {"terminated": seen.terminated, "truncated": seen.truncated} | traces

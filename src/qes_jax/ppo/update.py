@@ -17,7 +17,7 @@ def clip_each(max_norm: float) -> optax.GradientTransformation:
 
     def clip(grads: NetworkParams, _: Any) -> NetworkParams:
         def one(tree: Any) -> Any:
-            factor = max_norm / jnp.maximum(optax.global_norm(tree), max_norm)
+            factor = max_norm / jnp.maximum(optax.tree.norm(tree), max_norm)
             return jax.tree.map(lambda g: g * factor, tree)
 
         return {name: one(tree) for name, tree in grads.items()}
