@@ -25,7 +25,7 @@ def reset_at(
     layout, ref = engine.world.layout, params.reference
     clip = ref.clip_of_frame[frame]
     placement = perturb(config.randomize, ref.placement[clip], k_place)
-    k_pos, k_vel = jax.random.split(k_pose)
+    k_pos, k_vel, k_next = jax.random.split(k_pose, 3)
     noise = config.randomize
     qpos, qvel = ref.qpos[frame], ref.qvel[frame]
     qpos = qpos.at[:3].add(follow_piece(ref.contact[frame], placement - ref.placement[clip]))
@@ -34,15 +34,23 @@ def reset_at(
     physics = Physics(qpos, qvel, jnp.zeros_like(qvel), placement[:, :3], placement[:, 3:])
     return EnvState(
         physics, engine.forward(physics), frame=frame, age=jnp.zeros((), jnp.int32), start=frame,
-        action=jnp.zeros(len(layout.joints), jnp.float32), key=k_pose,
+        action=jnp.zeros(len(layout.joints), jnp.float32), key=k_next,
     )  # fmt: skip
 
 
 def draw_frame(weight: jax.Array, key: jax.Array) -> jax.Array:
     """A frame drawn with probability in proportion to weight (N,), by its inverse cumulative sum. Consumes key."""
-    total = jnp.cumsum(weight)
+    total = cumulative(weight)
     draw = jax.random.uniform(key, (), weight.dtype) * total[-1]
     return jnp.clip(jnp.searchsorted(total, draw, side="right"), 0, weight.shape[0] - 1).astype(jnp.int32)
+
+
+def cumulative(weight: jax.Array) -> jax.Array:
+    """Cumulative sum of weight (N,), never falling, and exactly level where a weight is 0.
+
+    A parallel sum alone is neither: it rounds differently at each place, so frames of weight 0 would be drawn at times.
+    """
+    return jax.lax.cummax(jnp.where(weight > 0, jnp.cumsum(weight), 0.0))
 
 
 def perturb(config: RandomizeConfig, placement: jax.Array, key: jax.Array) -> jax.Array:

@@ -30,13 +30,14 @@ class Task:
         return len(self.engine.world.layout.joints)
 
     def params(self, reference: Reference) -> EnvParams:
-        """Parameters that start anywhere in the reference, evenly, but in the last second of a clip."""
-        _, last = jax.vmap(lambda f: clip_bounds(reference, f))(jnp.arange(reference.qpos.shape[0]))
+        """Parameters that start anywhere, evenly, but in the last second of a clip (the last half of a shorter one)."""
+        first, last = jax.vmap(lambda f: clip_bounds(reference, f))(jnp.arange(reference.qpos.shape[0]))
         left = last - jnp.arange(reference.qpos.shape[0])
         layout = self.engine.world.layout
         mean = reference.qpos[:, layout.joint_qpos].mean(axis=0)
         difficulty = jnp.zeros(n_bins(reference.qpos.shape[0]), jnp.float32)
-        return EnvParams(reference, (left >= 36).astype(jnp.float32), difficulty, mean)
+        may_start = left >= jnp.minimum(36, (last - first + 1) // 2)
+        return EnvParams(reference, may_start.astype(jnp.float32), difficulty, mean)
 
     def reset(self, params: EnvParams, key: jax.Array) -> tuple[EnvState, Obs]:
         """A new episode. Consumes key."""
