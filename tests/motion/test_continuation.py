@@ -4,14 +4,13 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation, Slerp
 
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import SCENES, Scene
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.build import kinematics, velocities
 from qes_jax.motion.clip import Clip
-from qes_jax.motion.continuation import continue_clip, find_seam, loop, rest, slerp
+from qes_jax.motion.continuation import continue_clip, find_seam, loop, rest
 
 FPS = 36.0
 
@@ -131,7 +130,7 @@ def test_two_frames_are_enough(flat):
 
 @pytest.mark.parametrize(("length", "start", "width"), [(50, 0, 5), (50, 11, 12), (20, 3, 5), (8, 2, 2)])
 def test_the_loop_leaves_no_frame_out(length, start, width):
-    """Outside of the crossings the source goes on frame by frame; it jumps only where the second has all of the share."""
+    """Outside of the crossings the source goes on frame by frame; it jumps only where the second has taken over."""
     s = loop(length, 200, start, width)
     assert (s.first[:length] == np.arange(length)).all() and s.second.max() < length and s.first.max() == length - 1
     jumps = np.flatnonzero(np.diff(s.first) != 1)
@@ -151,12 +150,3 @@ def test_rest_slows_evenly():
     speed = np.diff(time)
     np.testing.assert_allclose(speed[:81], 1)
     assert (np.diff(speed) < 1e-9).all() and np.diff(speed).min() > -1 / 35 and time[-1] == 99
-
-
-def test_slerp_against_scipy():
-    rng = np.random.default_rng(0)
-    a, b = (Rotation.random(10, rng).as_quat(scalar_first=True) for _ in range(2))
-    share = rng.uniform(size=10)
-    for got, p, q, x in zip(slerp(a[:, None], b[:, None], share)[:, 0], a, b, share, strict=True):
-        expected = Slerp([0, 1], Rotation.from_quat([p, q], scalar_first=True))(x).as_quat(scalar_first=True)
-        np.testing.assert_allclose(np.abs(got @ expected), 1, atol=1e-12)

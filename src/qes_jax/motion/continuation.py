@@ -2,22 +2,22 @@
 
 A clip is played to its end. If its last half second resembles some earlier half second in its first half, playback
 crosses over to there, and so on: a loop (Kovar et al. 2002, "Motion graphs", with one edge). On bare ground the
-resemblance, and each repetition, is up to place and heading, so that a walk walks on. Among furniture a repetition has to
-stay in its place, so only a clip that comes back to where it was can loop. Any other clip slows down over its last second
-and stays in its last frame. Every pose is then one that was recorded: a blend from afar would pass through furniture, and
-playing backwards would climb by falling.
+resemblance, and each repetition, is up to place and heading, so that a walk walks on. Among furniture a repetition
+has to stay in its place, so only a clip that comes back to where it was can loop. Any other clip slows down over its
+last second and stays in its last frame. Every pose is then one that was recorded: a blend from afar would pass
+through furniture, and playing backwards would climb by falling.
 """
 
 import dataclasses
 
 import mujoco
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.build import kinematics, velocities
 from qes_jax.motion.clip import Clip, validate_clip
+from qes_jax.motion.frames import slerp, turn_points, turn_quats, yaw_of
 
 BLEND = 0.5  # [s] of a crossing, and of the recording that a slowing down uses
 ALIKE = 0.15  # [m] mean distance of the links over a crossing beyond which two stretches do not resemble, our choice
@@ -36,21 +36,21 @@ class Schedule:
 
 @dataclasses.dataclass(frozen=True)
 class Planar:
-    """A turn by `yaw` [rad] about Z through the origin, then a shift (2,) [m]."""
+    """A turn by `yaw` [rad] about Z through the origin, then a shift (3,) [m] along the floor."""
 
     yaw: float
     shift: np.ndarray
 
     def power(self, n: int) -> "Planar":
         """The motion made n times."""
-        yaw, shift = 0.0, np.zeros(2)
+        yaw, shift = 0.0, np.zeros(3)
         for _ in range(n):
-            yaw, shift = yaw + self.yaw, _turn(self.yaw) @ shift + self.shift
+            yaw, shift = yaw + self.yaw, turn_points(shift, self.yaw) + self.shift
         return Planar(yaw, shift)
 
 
 def continue_clip(clip: Clip, seconds: float, world: World | None = None) -> Clip:
-    """The clip made at least `seconds` long, by a loop or by coming to rest (see above); a longer one comes back as it is.
+    """The clip made at least `seconds` long, by a loop or by coming to rest (see above); a longer one comes back itself.
 
     `world` spares building one: the world of the clip's own pieces.
     """
@@ -59,7 +59,7 @@ def continue_clip(clip: Clip, seconds: float, world: World | None = None) -> Cli
         return clip
     seam = find_seam(clip)
     if seam is None:
-        return _blend(clip, rest(clip.n_frames, frames, round(BLEND * clip.fps)), Planar(0.0, np.zeros(2)), world)
+        return _blend(clip, rest(clip.n_frames, frames, round(BLEND * clip.fps)), Planar(0.0, np.zeros(3)), world)
     start, width, step = seam
     return _blend(clip, loop(clip.n_frames, frames, start, width), step, world)
 
@@ -72,9 +72,9 @@ def find_seam(clip: Clip) -> tuple[int, int, Planar] | None:
         return None
     points = clip.link_pos if clip.body_known else clip.sensor_pos
     end = frames - width
-    best: tuple[float, int, Planar] = (ALIKE, 0, Planar(0.0, np.zeros(2)))
+    best: tuple[float, int, Planar] = (ALIKE, 0, Planar(0.0, np.zeros(3)))
     for start in range(frames // 2 - width + 1):
-        step = Planar(0.0, np.zeros(2)) if clip.scene.pieces else _align(clip, start + width // 2, end + width // 2)
+        step = Planar(0.0, np.zeros(3)) if clip.scene.pieces else _align(clip, start + width // 2, end + width // 2)
         moved = _move(points[start : start + width], step)
         distance = np.linalg.norm(moved - points[end:], axis=-1).mean()
         if distance < best[0]:
@@ -135,19 +135,12 @@ def _mix_qpos(m: mujoco.MjModel, a: np.ndarray, b: np.ndarray, share: np.ndarray
     return mixed
 
 
-def slerp(a: np.ndarray, b: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Quaternions wxyz (T, ..., 4) on the shorter way from a to b, by share (T,)."""
-    to, fro = (Rotation.from_quat(q.reshape(-1, 4), scalar_first=True) for q in (b, a))
-    turn = (fro.inv() * to).as_rotvec().reshape(len(a), -1, 3) * share[:, None, None]
-    return (fro * Rotation.from_rotvec(turn.reshape(-1, 3))).as_quat(scalar_first=True).reshape(a.shape)
-
-
 def _moved_qpos(clip: Clip, frame: np.ndarray, turn: np.ndarray, step: Planar) -> np.ndarray:
     """qpos of the frames, its root moved by the power of `step` that `turn` says."""
     qpos = clip.qpos[frame].astype(np.float64)
     for n in np.unique(turn):
         rows, total = turn == n, step.power(int(n))
-        qpos[rows, :3], qpos[rows, 3:7] = _move(qpos[rows, :3], total), _turned(qpos[rows, 3:7], total.yaw)
+        qpos[rows, :3], qpos[rows, 3:7] = _move(qpos[rows, :3], total), turn_quats(qpos[rows, 3:7], total.yaw)
     return qpos
 
 
@@ -155,33 +148,17 @@ def _moved_sensors(clip: Clip, frame: np.ndarray, turn: np.ndarray, step: Planar
     pos, quat = clip.sensor_pos[frame].astype(np.float64), clip.sensor_quat[frame].astype(np.float64)
     for n in np.unique(turn):
         rows, total = turn == n, step.power(int(n))
-        pos[rows], quat[rows] = _move(pos[rows], total), _turned(quat[rows], total.yaw)
+        pos[rows], quat[rows] = _move(pos[rows], total), turn_quats(quat[rows], total.yaw)
     return pos, quat
 
 
 def _align(clip: Clip, frame: int, onto: int) -> Planar:
     """What moves the root at `frame` to its place and heading at `onto`."""
-    yaw = _yaw(clip.qpos[onto, 3:7]) - _yaw(clip.qpos[frame, 3:7])
-    return Planar(yaw, clip.qpos[onto, :2] - _turn(yaw) @ clip.qpos[frame, :2])
-
-
-def _yaw(quat: np.ndarray) -> float:
-    """Heading of a quaternion's X axis [rad], of its Y axis where X is steep."""
-    x, y = Rotation.from_quat(quat, scalar_first=True).as_matrix().T[:2]
-    return float(np.arctan2(x[1], x[0]) if np.hypot(x[0], x[1]) > 0.2 else np.arctan2(-y[0], y[1]))
-
-
-def _turn(yaw: float) -> np.ndarray:
-    return np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]])
+    yaw = float(yaw_of(clip.qpos[onto, 3:7]) - yaw_of(clip.qpos[frame, 3:7]))
+    here, there = (clip.qpos[t, :3] * [1.0, 1.0, 0.0] for t in (frame, onto))
+    return Planar(yaw, there - turn_points(here, yaw))
 
 
 def _move(points: np.ndarray, motion: Planar) -> np.ndarray:
     """Points (..., 3) after a planar motion."""
-    return np.concatenate([points[..., :2] @ _turn(motion.yaw).T + motion.shift, points[..., 2:]], axis=-1)
-
-
-def _turned(quat: np.ndarray, yaw: float) -> np.ndarray:
-    by = Rotation.from_rotvec([0.0, 0.0, yaw])
-    return (
-        (by * Rotation.from_quat(quat.reshape(-1, 4), scalar_first=True)).as_quat(scalar_first=True).reshape(quat.shape)
-    )
+    return turn_points(points, motion.yaw) + motion.shift
