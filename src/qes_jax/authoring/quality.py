@@ -1,0 +1,103 @@
+"""How good a motion is: sliding feet, sinking bodies, jerky joints, lost balance. Tests bound these numbers."""
+
+import copy
+from dataclasses import asdict, dataclass
+
+import mujoco
+import numpy as np
+from scipy.ndimage import label
+from scipy.spatial import ConvexHull, QhullError
+
+from qes_jax.model.character import CharacterConfig
+from qes_jax.model.world import World, build_world
+from qes_jax.motion.clip import Clip
+
+TOUCH = 0.004  # [m] a corner of the foot this near to the ground stands on it
+SLOW = 0.12  # [m/s] slower than this the centre of mass must be over the support
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Lengths in [cm], speeds [rad/s], accelerations [rad/s^2]; the worst over the whole motion."""
+
+    foot_slide: float  # farthest that a corner of a foot moves while it stands
+    floor_depth: float  # deepest below the floor
+    object_depth: float  # deepest inside an object
+    joint_speed: float
+    joint_acceleration: float
+    balance: float  # least margin of the centre of mass inside the support while it is slow, negative outside
+
+    def __str__(self) -> str:
+        return "  ".join(f"{k} {v:.2f}" for k, v in asdict(self).items())
+
+
+def judge(clip: Clip) -> Quality:
+    """Judge a clip in its scene."""
+    world = build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
+    return measure(world, clip.qpos.astype(float), clip.fps)
+
+
+def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:
+    """Judge qpos (T, nq) of a character in its world."""
+    m, layout = copy.deepcopy(world.plain), world.layout
+    m.geom_margin[:] = TOUCH  # contacts are then listed a little before they happen
+    data = mujoco.MjData(m)
+    corners = [g for g in range(m.ngeom) if "foot" in m.body(m.geom_bodyid[g]).name or "toes" in m.body(m.geom_bodyid[g]).name]
+    corners = [g for g in corners if m.geom_contype[g]]
+    near, places, depths, com, margins = [], [], [], [], []
+    for q in qpos:
+        data.qpos[:] = q
+        mujoco.mj_fwdPosition(m, data)
+        points, floor, objects = _touches(m, data)
+        depths.append((floor, objects))
+        places.append(data.geom_xpos[corners])
+        near.append([_gap(m, data, g) < TOUCH for g in corners])
+        com.append(data.subtree_com[0].copy())
+        margins.append(_margin(data.subtree_com[1, :2], points))
+    hinges = qpos[:, layout.joint_qpos]
+    speed = np.linalg.norm(np.gradient(np.array(com)[:, :2], 1 / fps, axis=0), axis=1)
+    slow = np.array(margins)[speed < SLOW]
+    return Quality(
+        foot_slide=100 * _slide(np.array(near), np.array(places)),
+        floor_depth=100 * max(d[0] for d in depths),
+        object_depth=100 * max(d[1] for d in depths),
+        joint_speed=float(np.abs(np.diff(hinges, axis=0)).max() * fps),
+        joint_acceleration=float(np.abs(np.diff(hinges, 2, axis=0)).max() * fps**2),
+        balance=100 * float(slow.min()) if len(slow) else np.inf,
+    )
+
+
+def _touches(m: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, float, float]:
+    """Points of contact (C, 2), deepest below the floor, deepest inside an object [m]."""
+    floor = m.geom("floor").id
+    contacts = [c for c in data.contact[: data.ncon] if c.dist < TOUCH]
+    points = np.array([c.pos[:2] for c in contacts]).reshape(-1, 2)
+    depth = [max([0.0, *(-c.dist for c in contacts if (floor in c.geom) == on_floor)]) for on_floor in (True, False)]
+    return points, float(depth[0]), float(depth[1])
+
+
+def _gap(m: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
+    """Distance [m] of a corner from the floor and the objects."""
+    others = [g for g in range(m.ngeom) if m.geom_contype[g] == 2 and m.geom(g).name != "floor"]
+    gaps = [mujoco.mj_geomDistance(m, data, geom, g, 0.1, None) for g in others]
+    return min([data.geom_xpos[geom, 2] - m.geom_size[geom, 0], *gaps])
+
+
+def _slide(near: np.ndarray, places: np.ndarray) -> float:
+    """Farthest horizontal way from where it first touched, of any corner in any of its phases of contact [m]."""
+    worst = 0.0
+    for corner in range(near.shape[1]):
+        phases, count = label(near[:, corner])
+        for phase in range(1, count + 1):
+            spots = places[phases == phase, corner, :2]
+            worst = max(worst, float(np.linalg.norm(spots - spots[0], axis=1).max()))
+    return worst
+
+
+def _margin(point: np.ndarray, support: np.ndarray) -> float:
+    """Distance of a point (2,) inside the convex hull of the support (C, 2), negative outside [m]."""
+    try:
+        equations = ConvexHull(support).equations
+    except (QhullError, ValueError):
+        return -1.0
+    return float(-(equations[:, :2] @ point + equations[:, 2]).max())
