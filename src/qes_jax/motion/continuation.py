@@ -50,7 +50,7 @@ class Planar:
 
 
 def continue_clip(clip: Clip, seconds: float, world: World | None = None) -> Clip:
-    """The clip made at least `seconds` long, by a loop or by coming to rest (see above); a longer one comes back itself.
+    """The clip made at least `seconds` long, by a loop or by coming to rest (see above); a longer one stays itself.
 
     `world` spares building one: the world of the clip's own pieces.
     """
