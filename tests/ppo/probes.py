@@ -31,18 +31,23 @@ def coin(key: jax.Array) -> jax.Array:
     return jax.random.rademacher(key, (), jnp.float32)
 
 
-def constant(ending: str, length: int):
-    """Reward 1 at each step. Ends after `length` steps (at random ages at the start) by `ending`, or "never"."""
+class Ending(NamedTuple):
+    """Parameters of `constant`: a traced length [steps], and whether the end is a termination or a truncation."""
+
+    length: int
+    terminates: bool
+
+
+def constant():
+    """Reward 1 at each step, nothing to see; ages spread at the start. Parameters: Ending."""
 
     def reset(params, key):
-        age = jax.random.randint(key, (), 0, length)
-        return Probe(age, jnp.float32(0), key), observe(1.0)
+        return Probe(jax.random.randint(key, (), 0, params.length), jnp.float32(0), key), observe(1.0)
 
     def step(params, state, action):
         t = state.t + 1
-        over = t >= length
-        ts = outcome(observe(1.0), 1.0, over & (ending == "terminate"), over & (ending == "truncate"))
-        return state._replace(t=t), ts
+        over = t >= params.length
+        return state._replace(t=t), outcome(observe(1.0), 1.0, over & params.terminates, over & ~params.terminates)
 
     return reset, step
 
@@ -60,21 +65,11 @@ def counter():
     return reset, step
 
 
-def seen_reward():
-    """One step; the reward is the observation, -1 or 1."""
+def shown_reward():
+    """One or two steps (parameters: how many); the last rewards what was shown from the start, -1 or 1, and terminates.
 
-    def reset(params, key):
-        x = coin(key)
-        return Probe(jnp.int32(0), x, key), observe(x)
-
-    def step(params, state, action):
-        return state, outcome(observe(state.memory), state.memory, True, False)
-
-    return reset, step
-
-
-def delayed_reward():
-    """Two steps: nothing at the first, at the second what was shown at the first; observed (shown, time)."""
+    Observed: (shown, time).
+    """
 
     def reset(params, key):
         x = coin(key)
@@ -82,9 +77,8 @@ def delayed_reward():
 
     def step(params, state, action):
         t = state.t + 1
-        return state._replace(t=t), outcome(
-            observe(state.memory, t), jnp.where(t == 2, state.memory, 0.0), t == 2, False
-        )
+        last = t == params
+        return state._replace(t=t), outcome(observe(state.memory, t), jnp.where(last, state.memory, 0.0), last, False)
 
     return reset, step
 

@@ -12,8 +12,9 @@ Normalizer = RunningStatisticsState  # mean, std, summed_variance: Obs; count
 
 
 def init_normalizer(obs: Obs) -> Normalizer:
-    """Statistics of nothing, for observations like `obs` (no batch axis). All leaves are arrays."""
-    return jax.tree.map(jnp.asarray, running_statistics.init_state(obs))
+    """Statistics of nothing, for observations like `obs` (no batch axis)."""
+    # brax leaves a Python number among the leaves; as a typed array it comes back from a checkpoint as what it was.
+    return jax.tree.map(lambda x: jnp.asarray(x, jnp.result_type(x)), running_statistics.init_state(obs))
 
 
 def update_normalizer(cfg: PPOConfig, normalizer: Normalizer, obs: Obs, axis: str | None = None) -> Normalizer:
