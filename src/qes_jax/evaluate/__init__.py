@@ -1,0 +1,1 @@
+"""How well a policy tracks: simulation without randomisation, the paper's metrics, tables, figures and playback."""

@@ -1,0 +1,138 @@
+"""The paper's metrics, from recorded errors: pure functions of arrays (T, B), T control steps of B episodes.
+
+An episode has failed at the first step whose mean error over headset and controllers exceeds a threshold (0.8 m in the
+paper, 0.5 m besides, as others in the field use). L is the number of steps before that, or before the clip ends:
+
+- success after s seconds: share of episodes with L >= s fps;
+- tracked time: mean of min(L, 30 fps), in frames (the paper's success [frame]) and in seconds;
+- error and jerk: means over the steps before failure, of all episodes together.
+
+An episode whose clip ends before the s or 30 seconds without a failure tells nothing of them and is left out there.
+
+Intervals are at 95 %: Wilson's for shares, a bootstrap over episodes for means. Neighbouring start frames see much the
+same motion: episodes are not independent, and both are too narrow as a statement about other motions.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from qes_jax.evaluate.rollout import Tracked
+
+THRESHOLDS = (0.8, 0.5)  # [m]
+Z95 = 1.959964
+
+
+class Estimate(NamedTuple):
+    """A value with its 95 % interval. NaN where there is nothing to estimate it from."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the results table says of a set of episodes at one threshold."""
+
+    n: int  # episodes
+    success_20s: Estimate
+    success_30s: Estimate
+    mean_tracked_s: Estimate  # of at most 30 s
+    mean_frames: Estimate  # the same in frames
+    error_cm: Estimate
+    headset_error_cm: Estimate
+    controllers_error_cm: Estimate
+    jerk: Estimate  # [m/s^3]
+
+
+class Span(NamedTuple):
+    """How long each of B episodes was tracked."""
+
+    frames: np.ndarray  # (B,) int steps before failure or the clip's end
+    failed: np.ndarray  # (B,) bool: it ended by failure
+
+
+def tracked_span(tracked: Tracked, threshold: float) -> Span:
+    """Steps before the first error above `threshold` [m]. A NaN error within the clip counts as a failure."""
+    lost = ~(tracked.error <= threshold) & tracked.valid
+    over = lost | ~tracked.valid
+    n_frames = len(over)
+    first = np.where(over.any(axis=0), over.argmax(axis=0), n_frames)
+    failed = (first < n_frames) & lost[np.minimum(first, n_frames - 1), np.arange(over.shape[1])]
+    return Span(first, failed)
+
+
+def success_rate(span: Span, frames: int) -> Estimate:
+    """Share of episodes tracked for at least `frames` steps, of those that failed or whose clip is that long."""
+    known = span.failed | (span.frames >= frames)
+    return wilson(int((span.frames[known] >= frames).sum()), int(known.sum()))
+
+
+def mean_frames(span: Span, frames: int) -> Estimate:
+    """Mean of min(L, frames) over the episodes that last this long or failed."""
+    known = span.failed | (span.frames >= frames)
+    return bootstrap(np.minimum(span.frames[known], frames))
+
+
+def mean_before(values: np.ndarray, span: Span) -> Estimate:
+    """Mean of values (T, B) over all steps before failure, NaN left out; the bootstrap resamples episodes."""
+    before = np.arange(len(values))[:, None] < span.frames
+    used = before & np.isfinite(values)
+    return bootstrap(np.where(used, values, 0.0).sum(axis=0), used.sum(axis=0))
+
+
+def scores(tracked: Tracked, threshold: float, fps: float) -> Scores:
+    """All metrics of a set of episodes at one threshold [m]."""
+    span = tracked_span(tracked, threshold)
+    frames = mean_frames(span, round(30 * fps))
+    return Scores(
+        n=tracked.error.shape[1],
+        success_20s=success_rate(span, round(20 * fps)),
+        success_30s=success_rate(span, round(30 * fps)),
+        mean_tracked_s=times(frames, 1.0 / fps),
+        mean_frames=frames,
+        error_cm=times(mean_before(tracked.error, span), 100.0),
+        headset_error_cm=times(mean_before(tracked.headset, span), 100.0),
+        controllers_error_cm=times(mean_before(tracked.controllers, span), 100.0),
+        jerk=mean_before(tracked.jerk, span),
+    )
+
+
+def select(tracked: Tracked, episodes: np.ndarray) -> Tracked:
+    """Some of the episodes, by index or mask (B,)."""
+    return Tracked(*(x[:, episodes] for x in tracked))
+
+
+def times(estimate: Estimate, factor: float) -> Estimate:
+    """The estimate in another unit."""
+    return Estimate(*(factor * x for x in estimate))
+
+
+def wilson(successes: int, n: int) -> Estimate:
+    """Share with Wilson's score interval (Wilson 1927): (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)."""
+    if n == 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    p, w = successes / n, Z95**2 / n
+    half = Z95 * np.sqrt(p * (1 - p) / n + w / (4 * n))
+    low, high = (p + w / 2 - half) / (1 + w), (p + w / 2 + half) / (1 + w)
+    return Estimate(p, max(0.0, float(low)), min(1.0, float(high)))
+
+
+def bootstrap(values: np.ndarray, weight: np.ndarray | None = None, draws: int = 1000) -> Estimate:
+    """sum(values) / sum(weight) over episodes (B,), weight 1 if not given, with a percentile bootstrap over episodes.
+
+    The draws are Poisson(1) counts of each episode (Poisson bootstrap), from a fixed seed.
+    """
+    weight = np.ones(len(values)) if weight is None else weight
+    if len(values) == 0 or weight.sum() == 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    rng = np.random.default_rng(0)
+    means = []
+    for _ in range(draws):
+        count = rng.poisson(1.0, len(values))
+        total = count @ weight
+        means += [(count @ values) / total] if total else []
+    low, high = np.percentile(means, [2.5, 97.5]) if means else (np.nan, np.nan)
+    return Estimate(float(values.sum() / weight.sum()), float(low), float(high))
