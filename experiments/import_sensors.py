@@ -1,0 +1,80 @@
+"""Turn a headset recording into a track that a policy can be evaluated on, and say what was found in it.
+
+python experiments/import_sensors.py FILE --out track.npz [--height 1.75] [--start 0 --end 60] [--eye-height 1.65]
+"""
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from qes_jax.model.character import HEIGHT
+from qes_jax.motion.formats.device import SENSORS, DeviceRecording, Stream
+from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.sensors import SensorTrack, make_track, read_device, save_track
+
+
+@dataclass(frozen=True)
+class Args:
+    """What to read and what to make of it."""
+
+    file: Annotated[Path, tyro.conf.Positional]
+    """Recording: A-Frame's .json, or Unity's .csv."""
+    out: Path
+    """Where the track goes (.npz)."""
+    height: float = HEIGHT
+    """Height of the character to scale to [m]."""
+    start: float = 0.0
+    """First second of the recording to take."""
+    end: float | None = None
+    """Last second; by default its end."""
+    eye_height: float | None = None
+    """The person's eye height standing [m], if nobody stands in the recording."""
+
+
+def describe(recording: DeviceRecording, track: SensorTrack) -> dict:
+    """What was found in the file and made of it, for people and programs."""
+    streams = zip(SENSORS, recording.streams, track.valid.mean(axis=0), strict=True)
+    return {
+        "file": recording.source,
+        "seconds": round(recording.duration, 2),
+        "eye_height_m": round(recording.eye_height(), 3),
+        "track_seconds": round(track.duration, 2),
+        "track_frames": len(track.pos),
+        "fps": track.fps,
+        "height_m": track.height,
+        "sensors": {
+            name: describe_stream(stream) | {"valid": round(float(valid), 4)} for name, stream, valid in streams
+        },
+    }
+
+
+def describe_stream(stream: Stream) -> dict:
+    """What one device sent."""
+    gaps = stream.gaps()
+    return {
+        "samples": len(stream.time),
+        "rate_hz": round(stream.rate, 2),
+        "lost": stream.lost,
+        "repeated": stream.repeated,
+        "gaps": len(gaps),
+        "longest_gap_s": round(float(gaps[:, 1].max(initial=0.0)), 3),
+    }
+
+
+def main(args: Args) -> dict:
+    """Import one recording."""
+    recording = read_device(args.file)
+    track = make_track(recording, args.height, args.start, args.end, args.eye_height)
+    save_track(args.out, track)
+    return describe(recording, track)
+
+
+if __name__ == "__main__":
+    try:
+        print(json.dumps(main(tyro.cli(Args, description=__doc__)), indent=2))
+    except (RecordingError, FileNotFoundError, ValueError) as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,73 @@
+"""Headset sessions as CSV: time_s [s], and for head_, left_, right_ pos_x..z [m] and rot_x..w, in Unity's frame.
+
+Unity is left-handed: X to the right, Y up, Z ahead. Columns may stand in any order, among others; an empty cell is a
+lost sample.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from qes_jax.motion.formats.device import SENSORS, DeviceRecording, make_stream
+from qes_jax.motion.formats.recording import RecordingError
+
+PREFIXES = ("head", "left", "right")
+COLUMNS = (
+    "time_s",
+    *(f"{p}_{c}" for p in PREFIXES for c in ("pos_x", "pos_y", "pos_z", "rot_x", "rot_y", "rot_z", "rot_w")),
+)
+# Ours from Unity's: a reflection, so that a rotation R becomes M R M^T.
+FROM_UNITY = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+
+
+def read_vive_csv(path: str | Path) -> DeviceRecording:
+    """Read a session. Raises RecordingError that names file, column and line."""
+    lines, table = _read_table(Path(path))
+    streams = []
+    for n, name in enumerate(SENSORS):
+        pos, xyzw = table[:, 1 + 7 * n : 4 + 7 * n], table[:, 4 + 7 * n : 8 + 7 * n]
+        streams.append(
+            make_stream(
+                table[:, 0], pos @ FROM_UNITY.T, from_unity(xyzw), f"{path}: {name}", lambda i: f"line {lines[i]}"
+            )
+        )
+    return DeviceRecording(str(path), "unity", (streams[0], streams[1], streams[2]))
+
+
+def from_unity(xyzw: np.ndarray) -> np.ndarray:
+    """Quaternions xyzw (N, 4) of Unity as wxyz in our axes. Their length is kept.
+
+    A turn by an angle about u becomes, mirrored by M, the turn by the opposite angle about M u: (w, -M u).
+    """
+    return np.concatenate([xyzw[:, 3:], -xyzw[:, :3] @ FROM_UNITY.T], axis=1)
+
+
+def _read_table(path: Path) -> tuple[list[int], np.ndarray]:
+    """Line numbers (N,) and values (N, 22) in the order of COLUMNS."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            header = [h.strip() for h in next(reader, [])]
+            missing = [c for c in COLUMNS if c not in header]
+            if missing:
+                raise RecordingError(f"{path}: line 1: no column {', '.join(missing)}")
+            where = [header.index(c) for c in COLUMNS]
+            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise RecordingError(f"{path}: not a readable CSV file ({error})") from None
+    if not rows:
+        raise RecordingError(f"{path}: no samples below the header")
+    return [n for n, _ in rows], np.array([_numbers(path, n, row, where) for n, row in rows])
+
+
+def _numbers(path: Path, line: int, row: list[str], where: list[int]) -> list[float]:
+    if len(row) <= max(where):
+        raise RecordingError(f"{path}: line {line}: {len(row)} cells, at least {max(where) + 1} are needed")
+    values = []
+    for column, i in zip(COLUMNS, where, strict=True):
+        try:
+            values.append(float(row[i]) if row[i].strip() else float("nan"))
+        except ValueError:
+            raise RecordingError(f"{path}: line {line}: {column} is {row[i][:40]!r}, not a number") from None
+    return values
