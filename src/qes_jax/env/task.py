@@ -30,7 +30,7 @@ class Task:
         return len(self.engine.world.layout.joints)
 
     def params(self, reference: Reference) -> EnvParams:
-        """Parameters that start anywhere, evenly, but in the last second of a clip (the last half of a shorter one)."""
+        """Parameters that start anywhere, evenly, but in the last second of a clip (in its last half, if that is less)."""
         first, last = jax.vmap(lambda f: clip_bounds(reference, f))(jnp.arange(reference.qpos.shape[0]))
         left = last - jnp.arange(reference.qpos.shape[0])
         layout = self.engine.world.layout
