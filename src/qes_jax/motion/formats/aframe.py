@@ -14,7 +14,6 @@ from scipy.spatial.transform import Rotation
 from qes_jax.motion.formats.device import SENSORS, DeviceRecording, Stream, make_stream
 from qes_jax.motion.formats.recording import RecordingError
 
-FROM_THREE = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # a proper rotation: ours from three.js's
 HAND_ROLL = 90.0  # [deg] added to z of a left controller that shows A-Frame's hand model, and taken from a right one's
 
 
@@ -97,15 +96,19 @@ def _mean_angle(degrees: np.ndarray) -> float:
 
 
 def _stream(table: np.ndarray, where: str, roll: float) -> Stream:
-    tracked = np.isfinite(table).all(axis=1)
-    angles = np.where(tracked[:, None], table[:, 4:7], 0.0) - [0.0, 0.0, roll]
-    quat = from_three(angles)
-    quat[~tracked] = np.nan
-    return make_stream(table[:, 0] / 1000.0, table[:, 1:4] @ FROM_THREE.T, quat, where, lambda i: f"poses[{i}]")
+    tracked = np.isfinite(table).all(axis=1, keepdims=True)
+    quat = from_three(np.where(tracked, table[:, 4:7], 0.0) - [0.0, 0.0, roll])
+    quat = np.where(tracked, quat, np.nan)
+    return make_stream(table[:, 0] / 1000.0, to_ours(table[:, 1:4]), quat, where, lambda i: f"poses[{i}]")
 
 
 def from_three(degrees: np.ndarray) -> np.ndarray:
     """Quaternions wxyz (N, 4) in our axes of three.js's Euler angles x, y, z (N, 3) [deg] in A-Frame's order YXZ."""
     turn = Rotation.from_euler("YXZ", degrees[:, [1, 0, 2]], degrees=True)
-    axes = Rotation.from_matrix(FROM_THREE)
-    return (axes * turn * axes.inv()).as_quat(scalar_first=True)
+    xyzw = turn.as_quat()
+    return np.concatenate([xyzw[:, 3:], to_ours(xyzw[:, :3])], axis=1)
+
+
+def to_ours(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (N, 3) of three.js in our axes: a rotation, so that a quaternion's axis goes along."""
+    return vectors[:, [2, 0, 1]] * [-1.0, -1.0, 1.0]

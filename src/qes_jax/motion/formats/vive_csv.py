@@ -17,8 +17,6 @@ COLUMNS = (
     "time_s",
     *(f"{p}_{c}" for p in PREFIXES for c in ("pos_x", "pos_y", "pos_z", "rot_x", "rot_y", "rot_z", "rot_w")),
 )
-# Ours from Unity's: a reflection, so that a rotation R becomes M R M^T.
-FROM_UNITY = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 def read_vive_csv(path: str | Path) -> DeviceRecording:
@@ -28,9 +26,7 @@ def read_vive_csv(path: str | Path) -> DeviceRecording:
     for n, name in enumerate(SENSORS):
         pos, xyzw = table[:, 1 + 7 * n : 4 + 7 * n], table[:, 4 + 7 * n : 8 + 7 * n]
         streams.append(
-            make_stream(
-                table[:, 0], pos @ FROM_UNITY.T, from_unity(xyzw), f"{path}: {name}", lambda i: f"line {lines[i]}"
-            )
+            make_stream(table[:, 0], to_ours(pos), from_unity(xyzw), f"{path}: {name}", lambda i: f"line {lines[i]}")
         )
     return DeviceRecording(str(path), "unity", (streams[0], streams[1], streams[2]))
 
@@ -38,9 +34,14 @@ def read_vive_csv(path: str | Path) -> DeviceRecording:
 def from_unity(xyzw: np.ndarray) -> np.ndarray:
     """Quaternions xyzw (N, 4) of Unity as wxyz in our axes. Their length is kept.
 
-    A turn by an angle about u becomes, mirrored by M, the turn by the opposite angle about M u: (w, -M u).
+    The change of axes M is a reflection, which makes a turn about u one about M u by the opposite angle: (w, -M u).
     """
-    return np.concatenate([xyzw[:, 3:], -xyzw[:, :3] @ FROM_UNITY.T], axis=1)
+    return np.concatenate([xyzw[:, 3:], -to_ours(xyzw[:, :3])], axis=1)
+
+
+def to_ours(vectors: np.ndarray) -> np.ndarray:
+    """Vectors (N, 3) of Unity in our axes."""
+    return vectors[:, [2, 0, 1]] * [1.0, -1.0, 1.0]
 
 
 def _read_table(path: Path) -> tuple[list[int], np.ndarray]:
