@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from brax.envs.wrappers.training import wrap
-from brax.training.agents.ppo import networks, train as ppo
+from brax.training.agents.ppo import networks
+from brax.training.agents.ppo import train as ppo
 
 from qes_jax.env.brax_adaptor import OBS_KEYS, BraxEnv
 from tests.env.standing import ROWS, STANDING, Lab, row
@@ -54,7 +55,9 @@ class Replay:
         return self.after
 
 
-@pytest.mark.parametrize(("frame", "shift", "terminated", "truncated"), [(5, 0, 0, 0), (5, 2, 1, 0), (STANDING - 2, 0, 0, 1)])
+@pytest.mark.parametrize(
+    ("frame", "shift", "terminated", "truncated"), [(5, 0, 0, 0), (5, 2, 1, 0), (STANDING - 2, 0, 0, 1)]
+)
 def test_done_is_a_fall_or_the_end_of_the_clip(lab, frame, shift, terminated, truncated):
     state = lab.start()._replace(frame=jnp.full(ROWS, frame, jnp.int32), age=jnp.zeros(ROWS, jnp.int32))
     qpos = jnp.tile(lab.params.reference.qpos[frame], (ROWS, 1)).at[:, 0].add(shift)

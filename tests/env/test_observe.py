@@ -179,7 +179,7 @@ def test_critic_sees_no_error_on_the_reference(lab):
     physics = one.physics._replace(qpos=ref.qpos[frame], qvel=ref.qvel[frame])
     one = one._replace(physics=physics, derived=quick(lab.task.engine.forward)(physics), frame=jnp.int32(frame))
     body = body_of(layout, physics, one.derived)
-    seen = np.asarray(see_reference(ref, one, body, heading_frame(body)))
+    seen = np.asarray(see_reference(layout, ref, one, body, heading_frame(body)))
     n = len(layout.links) * 3
     np.testing.assert_allclose(seen[:n], 0.0, atol=1e-5)
     np.testing.assert_allclose(seen[n : 2 * n], 0.0, atol=0.03)

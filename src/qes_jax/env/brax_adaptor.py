@@ -1,5 +1,8 @@
 """The task as a brax environment, so that brax's own learners train on it."""
 
+import dataclasses
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from brax.envs.base import Env, State
@@ -14,8 +17,8 @@ OBS_KEYS = {"policy_obs_key": "state", "value_obs_key": "privileged_state"}  # f
 class BraxEnv(Env):
     """One environment with brax's `reset` and `step`; brax's wrappers batch it and reset it.
 
-    Observations are a dictionary: "state" (the policy's) and "privileged_state" (the critic's). A clip's end counts as `done`, with
-    info["truncation"] = 1 until brax's EpisodeWrapper writes its own there.
+    Observations are a dictionary: "state" (the policy's) and "privileged_state" (the critic's). A clip's end counts as
+    `done`, with info["truncation"] = 1 until brax's EpisodeWrapper writes its own there.
     """
 
     def __init__(self, task: Task, params: EnvParams) -> None:
@@ -26,13 +29,16 @@ class BraxEnv(Env):
         state, obs = self.task.reset(self.params, rng)
         metrics = jax.eval_shape(self.task.step, self.params, state, jnp.zeros(self.action_size))[1].metrics
         zeros = {name: jnp.zeros(()) for name in metrics if not name.startswith("trace/")}
-        return State(state, _named(obs), jnp.zeros(()), jnp.zeros(()), zeros, {"truncation": jnp.zeros(())})
+        pipeline_state: Any = state  # brax's annotation knows its own physics only
+        return State(pipeline_state, _named(obs), jnp.zeros(()), jnp.zeros(()), zeros, {"truncation": jnp.zeros(())})
 
     def step(self, state: State, action: jax.Array) -> State:
         """One control step; action (J,)."""
-        after, timestep = self.task.step(self.params, state.pipeline_state, action)
+        before: Any = state.pipeline_state
+        after, timestep = self.task.step(self.params, before, action)
         metrics = {k: v for k, v in timestep.metrics.items() if not k.startswith("trace/")}
-        return state.replace(
+        return dataclasses.replace(
+            state,
             pipeline_state=after,
             obs=_named(timestep.obs),
             reward=timestep.reward,

@@ -1,4 +1,4 @@
-"""All that defines the task, with the paper's ablations. Values that the paper does not give are our choice, and say so."""
+"""All that defines the task, with the paper's ablations. What the paper does not give is our choice, and says so."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -10,9 +10,9 @@ ABLATIONS = ("full", "no_scene_obs", "no_contact", "no_randomization", "real_tim
 class RewardConfig:
     """Weight and kernel width of each term: w exp(-k mean square error). Our choice throughout; the paper's are lost.
 
-    Imitation: joint angles [rad], joint velocities [rad/s], link positions [m], link velocities [m/s], sensor positions [m], sensor
-    orientations [rad], root orientation [rad]. Contact: w times the overlap of simulated and labelled contacts. Regularisation: the
-    sum of squared actions and of squared changes of action, subtracted.
+    Imitation: joint angles [rad], joint velocities [rad/s], link positions [m], link velocities [m/s], sensor
+    positions [m], sensor orientations [rad], root orientation [rad]. Contact: w times the overlap of simulated and
+    labelled contacts. Regularisation: the sum of squared actions and of squared changes of action, subtracted.
     """
 
     joint_pos: tuple[float, float] = (0.20, 15.0)
@@ -29,20 +29,20 @@ class RewardConfig:
 
 @dataclass(frozen=True)
 class RandomizeConfig:
-    """Placement: up to 8 cm in all directions, height included, and 0.1 rad about Z (the paper). The rest is our choice."""
+    """Placement: up to 8 cm in all directions, height included, 0.1 rad about Z (the paper). The rest is our choice."""
 
     place: float = 0.08  # [m]
     yaw: float = 0.1  # [rad]
     joint_pos: float = 0.03  # [rad] at reset
     joint_vel: float = 0.1  # [rad/s] at reset
-    push: float = 0.0  # [m/s] greatest sudden change of the root's velocity, 0 for none
+    push: float = 0.0  # [m/s] greatest sudden change of the root's velocity along X and Y, 0 for none
     push_every: int = 108  # [frames] mean time between pushes
 
 
 @dataclass(frozen=True)
 class SceneObsConfig:
-    """How the policy sees the room. A height map: n_x x n_y points around the root in its heading frame, `spacing` apart,
-    `ahead` [m] further to the front than to the back. Or "distances": from each link to the nearest surface. Or "none".
+    """How the policy sees the room. A height map: n_x x n_y points around the root in its heading frame, `spacing`
+    apart, its middle `ahead` [m] of the root. Or "distances": from each link to the nearest surface. Or "none".
     """
 
     kind: Literal["heightmap", "distances", "none"] = "heightmap"
@@ -54,9 +54,10 @@ class SceneObsConfig:
 
 @dataclass(frozen=True)
 class TerminateConfig:
-    """An episode fails where a sensor is farther off than `sensor` [m] or the root's height than `height` [m]. Our choice.
+    """An episode fails where a sensor is farther off than `sensor` [m] or the root's height than `height` [m].
 
-    `speed` [rad/s, m/s] guards against a simulation that goes astray: beyond it the episode fails, and the guard is counted.
+    Both are our choice. `speed` [rad/s, m/s] guards against a simulation that goes astray: beyond it the episode fails,
+    which is counted.
     """
 
     sensor: float = 0.5
@@ -66,7 +67,7 @@ class TerminateConfig:
 
 @dataclass(frozen=True)
 class EnvConfig:
-    """The environment. Control runs at 36 Hz (our choice, after a third party's reimplementation), physics at 36 n_substeps Hz."""
+    """The environment. Control at 36 Hz (our choice, as in a third party's reimplementation), physics faster."""
 
     ctrl_dt: float = 1.0 / 36.0  # [s]
     n_substeps: int = 3

@@ -1,4 +1,4 @@
-"""What the policy sees, s = (s_sim, s_user, s_scene), and what the critic sees besides. All in the simulated root's heading frame."""
+"""What the policy sees, s = (s_sim, s_user, s_scene), and what the critic sees besides, in the root's heading frame."""
 
 import jax
 import jax.numpy as jnp
@@ -25,7 +25,7 @@ def observe(config: EnvConfig, layout: Layout, params: EnvParams, state: EnvStat
             see_scene(config.scene_obs, layout, state.derived, body, frame),
         ]
     )
-    critic = jnp.concatenate([policy, see_reference(params.reference, state, body, frame)])
+    critic = jnp.concatenate([policy, see_reference(layout, params.reference, state, body, frame)])
     return Obs(policy, critic)
 
 
@@ -62,7 +62,7 @@ def see_user(config: EnvConfig, reference: Reference, now: jax.Array, body: Body
 
 
 def see_scene(config: SceneObsConfig, layout: Layout, derived: Derived, body: Body, frame: Frame) -> jax.Array:
-    """s_scene: surfaces around the body by the config's kind, then pose and velocity of each body that moves by its own joints."""
+    """s_scene: surfaces around the body by the config's kind, then pose and velocity of each object with joints."""
     if config.kind == "none":
         return jnp.zeros(0, jnp.float32)
     if config.kind == "heightmap":
@@ -90,8 +90,8 @@ def height_grid(config: SceneObsConfig) -> np.ndarray:
     return np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2).astype(np.float32)
 
 
-def see_reference(reference: Reference, state: EnvState, body: Body, frame: Frame) -> jax.Array:
-    """The critic's privilege: how far the body is from the reference, contacts that are and should be, and the time left."""
+def see_reference(layout: Layout, reference: Reference, state: EnvState, body: Body, frame: Frame) -> jax.Array:
+    """The critic's privilege: how far the body is from the reference, contacts as they are and should be, time left."""
     now = state.frame
     _, last = clip_bounds(reference, now)
     touching = jnp.linalg.norm(state.derived.force.sum(axis=1), axis=-1)  # (L,)
@@ -99,7 +99,7 @@ def see_reference(reference: Reference, state: EnvState, body: Body, frame: Fram
         [
             frame.vector(reference.link_pos[now] - body.pos).ravel(),
             frame.vector(reference.link_vel[now] - body.linvel).ravel(),
-            reference.qpos[now][7 : 7 + body.joint_pos.shape[0]] - body.joint_pos,
+            reference.qpos[now][layout.joint_qpos] - body.joint_pos,
             six_d(frame.quat(reference.link_quat[now, 0])),
             reference.contact[now].max(axis=1),
             jnp.tanh(touching / 200.0),

@@ -54,7 +54,10 @@ def cumulative(weight: jax.Array) -> jax.Array:
 
 
 def perturb(config: RandomizeConfig, placement: jax.Array, key: jax.Array) -> jax.Array:
-    """Pieces moved by up to config.place [m] along each axis and turned by up to config.yaw [rad]. (O-1, 7) -> (O-1, 7). Consumes key."""
+    """Placement (O-1, 7), each piece moved by up to config.place [m] along each axis, turned by up to config.yaw [rad].
+
+    Consumes key.
+    """
     k_move, k_turn = jax.random.split(key)
     n = placement.shape[0]
     move = jax.random.uniform(k_move, (n, 3), minval=-config.place, maxval=config.place)
@@ -64,9 +67,10 @@ def perturb(config: RandomizeConfig, placement: jax.Array, key: jax.Array) -> ja
 
 
 def follow_piece(contact: jax.Array, moved: jax.Array) -> jax.Array:
-    """(3,) how far the body starts from its recorded place: with the piece that it touches most, never downward. Our choice.
+    """(3,) how far the body starts from its recorded place: with the piece that it touches most, never downward.
 
-    Without it, a body that starts seated would start inside a seat that was moved up. contact (L, O), moved (O-1, >=3) [m].
+    Our choice: a body that starts seated would else start inside a seat that was moved up. contact (L, O), moved
+    (O-1, >=3) [m].
     """
     if moved.shape[0] == 0:
         return jnp.zeros(3, jnp.float32)

@@ -1,8 +1,9 @@
 """Reward = imitation + contact + regularisation, each term named."""
 
+from dataclasses import fields
+
 import jax
 import jax.numpy as jnp
-from dataclasses import fields
 
 from qes_jax.env.config import RewardConfig
 from qes_jax.env.state import Body

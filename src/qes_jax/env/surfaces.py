@@ -1,4 +1,4 @@
-"""The room as geometry: heights below points and nearest surfaces, of the pieces' boxes (cylinders count as their bounding boxes)."""
+"""The room as geometry: heights and nearest surfaces of the pieces' boxes (cylinders count as their bounding boxes)."""
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +18,8 @@ def geom_poses(geoms: Geoms, derived: Derived) -> tuple[jax.Array, jax.Array]:
 def heights(geoms: Geoms, derived: Derived, points: jax.Array) -> jax.Array:
     """(P,) height [m] of the highest surface at each floor point (P, 2): the floor's 0 or a piece's top.
 
-    A vertical ray against each box in the box's own axes (slabs): the ray is inside slab i for |o_i + t d_i| <= size_i; it meets
-    the box where the three intervals of t overlap, and leaves it upward at the least upper end.
+    A vertical ray against each box in the box's own axes (slabs): the ray is inside slab i for |o_i + t d_i| <= size_i;
+    it meets the box where the three intervals of t overlap, and leaves it upward at the least upper end.
     """
     if len(geoms.body) == 0:
         return jnp.zeros(points.shape[0], points.dtype)
@@ -36,7 +36,7 @@ def heights(geoms: Geoms, derived: Derived, points: jax.Array) -> jax.Array:
 
 
 def nearest(geoms: Geoms, derived: Derived, points: jax.Array) -> jax.Array:
-    """(P, 3) vector [m], world axes, from each point (P, 3) to the closest surface point of floor and pieces, zero inside a piece."""
+    """(P, 3) vector [m], world axes, from each point (P, 3) to the closest point of floor and pieces, zero inside one."""
     to_floor = points * jnp.array([0.0, 0.0, -1.0], points.dtype)
     if len(geoms.body) == 0:
         return to_floor

@@ -1,4 +1,4 @@
-"""Mirror images of observations and actions about the heading frame's XZ plane, for learners that use the body's symmetry."""
+"""Mirror images of observations and actions about the heading frame's XZ plane, for learners that use the symmetry."""
 
 from typing import NamedTuple
 
@@ -34,7 +34,8 @@ def symmetry(config: EnvConfig, world: World) -> Symmetry:
     links = maps.link_index
     sensors = maps.sensor_index if config.controllers else np.zeros(1, int)
     this_self = [
-        _rows(links, POINT), _rows(links, SIX_D), _rows(links, POINT), _rows(np.zeros(1, int), TURN), hinge, hinge, hinge
+        _rows(links, POINT), _rows(links, SIX_D), _rows(links, POINT), _rows(np.zeros(1, int), TURN),
+        hinge, hinge, hinge,
     ]  # fmt: skip
     at_time = [_rows(sensors, POINT), _rows(sensors, SIX_D), _rows(sensors, POINT)]
     user = at_time * (1 if config.future == 0 else 2) + [_rows(sensors, POINT)]

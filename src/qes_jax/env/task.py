@@ -1,4 +1,4 @@
-"""The environment: `reset` and `step` of one environment, pure, for jit and vmap. It does not know which engine steps it."""
+"""The environment: `reset` and `step` of one environment, pure, for jit and vmap, the same on every engine."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Task:
         return len(self.engine.world.layout.joints)
 
     def params(self, reference: Reference) -> EnvParams:
-        """Parameters that start anywhere, evenly, but in the last second of a clip (in its last half, if that is less)."""
+        """Parameters that start anywhere, evenly, but in a clip's last second (or its last half, if that is less)."""
         first, last = jax.vmap(lambda f: clip_bounds(reference, f))(jnp.arange(reference.qpos.shape[0]))
         left = last - jnp.arange(reference.qpos.shape[0])
         layout = self.engine.world.layout
@@ -64,16 +64,15 @@ class Task:
             physics=physics, derived=derived, frame=frame, age=state.age + 1, action=action, key=k_next
         )
         body = body_of(self.engine.world.layout, physics, derived)
-        terms = reward_terms(
-            self.config.reward, self.engine.world.layout, params.reference, frame, body, derived.force, action, state.action
-        )
+        layout, ref = self.engine.world.layout, params.reference
+        terms = reward_terms(self.config.reward, layout, ref, frame, body, derived.force, action, state.action)
         failed = failure(self.config.terminate, params.reference, frame, body, physics.qvel)
         _, last = clip_bounds(params.reference, frame)
         terminated = failed.sensor | failed.height | failed.speed
         truncated = ~terminated & ((frame >= last) | (after.age >= self.config.max_frames))
         timestep = Timestep(
             obs=self.observe(params, after),
-            reward=sum(terms.values()),
+            reward=sum(terms.values(), start=jnp.zeros(())),
             terminated=terminated.astype(jnp.float32),
             truncated=truncated.astype(jnp.float32),
             metrics=_metrics(terms, failed, params, after, body),
@@ -85,7 +84,7 @@ class Task:
         return jnp.clip(action, -bound, bound)
 
     def _ctrl(self, params: EnvParams, action: jax.Array) -> jax.Array:
-        """Motor controls: the action itself (times the maximum torque, which is the motors' gear), or PD targets [rad]."""
+        """Motor controls: the action itself (its motor's gear is the maximum torque), or PD targets [rad]."""
         if self.engine.world.character.actuation == "torque":
             return action
         bounds = jnp.asarray(self.engine.world.layout.joint_range, jnp.float32)
