@@ -6,7 +6,7 @@ import jax
 
 from qes_jax.ppo import networks
 from qes_jax.ppo.config import PPOConfig
-from qes_jax.ppo.normalize import scale
+from qes_jax.ppo.normalize import mean_std, scale
 from qes_jax.ppo.train import TrainState
 
 
@@ -21,8 +21,8 @@ class PolicyParams(NamedTuple):
 
 def policy_params(ts: TrainState) -> PolicyParams:
     """The policy of a train state."""
-    norm = ts.normalizer
-    return PolicyParams(ts.params["actor"], ts.params["log_std"], norm.mean.policy, norm.std.policy)
+    mean, std = mean_std(ts.normalizer)
+    return PolicyParams(ts.params["actor"], ts.params["log_std"], mean.policy, std.policy)
 
 
 def policy(cfg: PPOConfig, params: PolicyParams, obs: jax.Array) -> jax.Array:

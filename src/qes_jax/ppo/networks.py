@@ -1,7 +1,7 @@
 """Actor and critic: two separate perceptrons, and a gaussian whose deviation does not depend on the observation."""
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -50,12 +50,12 @@ def init_params(cfg: PPOConfig, n_policy: int, n_critic: int, n_act: int, key: j
 
 def mean_action(cfg: PPOConfig, params: NetworkParams, obs: jax.Array) -> jax.Array:
     """Mean of the policy (..., n_act) at normalised policy observations (..., n_policy)."""
-    return actor(cfg, params["log_std"].shape[0]).apply(params["actor"], obs)
+    return cast(jax.Array, actor(cfg, params["log_std"].shape[0]).apply(params["actor"], obs))
 
 
 def value(cfg: PPOConfig, params: NetworkParams, obs: jax.Array) -> jax.Array:
     """Value (...,) at normalised critic observations (..., n_critic)."""
-    return critic(cfg).apply(params["critic"], obs)[..., 0]
+    return cast(jax.Array, critic(cfg).apply(params["critic"], obs))[..., 0]
 
 
 def log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:

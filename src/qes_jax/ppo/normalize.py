@@ -1,5 +1,7 @@
 """Running mean and deviation of both observations: brax's statistics, in the few words needed here."""
 
+from typing import cast
+
 import jax
 import jax.numpy as jnp
 from brax.training.acme import running_statistics
@@ -24,7 +26,13 @@ def update_normalizer(cfg: PPOConfig, normalizer: Normalizer, obs: Obs, axis: st
 
 def normalize(cfg: PPOConfig, normalizer: Normalizer, obs: Obs) -> Obs:
     """(obs - mean) / std, clipped to +-obs_clip. A NaN stays one."""
-    return Obs(*map(lambda x, mean, std: scale(cfg, x, mean, std), obs, normalizer.mean, normalizer.std))
+    mean, std = mean_std(normalizer)
+    return Obs(scale(cfg, obs.policy, mean.policy, std.policy), scale(cfg, obs.critic, mean.critic, std.critic))
+
+
+def mean_std(normalizer: Normalizer) -> tuple[Obs, Obs]:
+    """Mean and deviation of each feature, (n,) each."""
+    return cast(Obs, normalizer.mean), cast(Obs, normalizer.std)
 
 
 def scale(cfg: PPOConfig, x: jax.Array, mean: jax.Array, std: jax.Array) -> jax.Array:

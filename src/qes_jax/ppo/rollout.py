@@ -9,7 +9,7 @@ from qes_jax.ppo import networks
 from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.loss import Mirror
 from qes_jax.ppo.networks import NetworkParams
-from qes_jax.ppo.normalize import Normalizer, normalize, scale, update_normalizer
+from qes_jax.ppo.normalize import Normalizer, mean_std, normalize, scale, update_normalizer
 from qes_jax.types import Obs, Params, ResetFn, State, StepFn
 
 
@@ -47,7 +47,8 @@ def start(
 
 def critic_value(cfg: PPOConfig, params: NetworkParams, normalizer: Normalizer, obs: Obs) -> jax.Array:
     """Values (B,) of raw observations."""
-    return networks.value(cfg, params, scale(cfg, obs.critic, normalizer.mean.critic, normalizer.std.critic))
+    mean, std = mean_std(normalizer)
+    return networks.value(cfg, params, scale(cfg, obs.critic, mean.critic, std.critic))
 
 
 def rollout(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
@@ -109,7 +109,7 @@ def make_iteration(
         body = jax.shard_map(
             body,
             mesh=mesh,
-            in_specs=(state_specs(), Draws(P(AXIS), *[P(None, AXIS)] * 3), P()),
+            in_specs=(state_specs(), Draws._make([P(AXIS), *[P(None, AXIS)] * 3]), P()),
             out_specs=(state_specs(), P(), P(None, AXIS)),
             check_vma=False,
         )
@@ -123,14 +123,15 @@ def make_iteration(
 
 
 def state_specs() -> TrainState:
-    """How a train state is spread over devices: environments split, all else copied."""
-    return TrainState(P(), P(), P(), P(AXIS), P(AXIS), P(), P(), P())
+    """How a train state is spread over devices, a PartitionSpec a field: environments split, all else copied."""
+    return TrainState._make([P(), P(), P(), P(AXIS), P(AXIS), P(), P(), P()])
 
 
 def shard(ts: TrainState, mesh: Mesh) -> TrainState:
     """Puts a train state on the devices of `mesh`."""
-    parts = zip(ts, state_specs(), strict=True)
-    return TrainState(*[jax.device_put(part, NamedSharding(mesh, spec)) for part, spec in parts])
+    specs = cast(tuple[P, ...], state_specs())
+    parts = zip(ts, specs, strict=True)
+    return TrainState._make(jax.device_put(part, NamedSharding(mesh, spec)) for part, spec in parts)
 
 
 def draw(cfg: PPOConfig, n_act: int, key: jax.Array) -> Draws:

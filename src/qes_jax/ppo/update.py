@@ -15,7 +15,7 @@ from qes_jax.ppo.networks import NetworkParams
 def clip_each(max_norm: float) -> optax.GradientTransformation:
     """Clips the norm of each entry of the gradient dictionary (actor, critic, log_std) by itself."""
 
-    def clip(grads: NetworkParams, _: Any) -> NetworkParams:
+    def clip(grads: Any, _: Any) -> Any:
         def one(tree: Any) -> Any:
             factor = max_norm / jnp.maximum(optax.tree.norm(tree), max_norm)
             return jax.tree.map(lambda g: g * factor, tree)
@@ -68,9 +68,9 @@ def update(
     """
     old_log_std = params["log_std"]
 
-    def one(carry: tuple, minibatch: jax.Array) -> tuple[tuple, dict[str, jax.Array]]:
+    def one(carry: tuple[NetworkParams, optax.OptState], minibatch: jax.Array) -> tuple[Any, dict[str, jax.Array]]:
         chosen = jax.tree.map(lambda x: jnp.take(x, minibatch, axis=0, mode="clip"), samples)
-        params, opt_state, terms = gradient_step(cfg, *carry, lr, old_log_std, chosen, mirror, axis)
+        params, opt_state, terms = gradient_step(cfg, carry[0], carry[1], lr, old_log_std, chosen, mirror, axis)
         return (params, opt_state), terms
 
     (params, opt_state), terms = jax.lax.scan(one, (params, opt_state), rows)
