@@ -7,8 +7,10 @@ from functools import partial
 import jax
 from settings import RunConfig, effective_env
 
+from qes_jax.authoring.catalogue import RECIPES, build
 from qes_jax.env.curriculum import adapt_starts
 from qes_jax.env.state import EnvParams
+from qes_jax.env.symmetry import apply, symmetry
 from qes_jax.env.task import Task
 from qes_jax.model.engine import make_engine
 from qes_jax.motion.clip import Clip
@@ -16,6 +18,7 @@ from qes_jax.motion.library import load_clips, pack, world_for
 from qes_jax.motion.mirror import mirror_clip
 from qes_jax.ppo import train
 from qes_jax.ppo.inference import PolicyParams, policy, policy_params
+from qes_jax.ppo.loss import Mirror
 from qes_jax.runs.checkpoint import CheckpointStore
 from qes_jax.runs.config import from_json
 from qes_jax.runs.folder import RunFolder
@@ -44,10 +47,7 @@ def get_clips(config: RunConfig) -> list[Clip]:
 
 def find_clips(names: Sequence[str]) -> list[Clip]:
     """Built-in clips by name, others from files and folders. Raises FileNotFoundError that lists the built-in names."""
-    from qes_jax.authoring.catalogue import build, names as built_in
-
-    known = built_in()
-    return [clip for name in names for clip in ([build(name)] if name in known else load_clips([name]))]
+    return [clip for name in names for clip in ([build(name)] if name in RECIPES else load_clips([name]))]
 
 
 def make_task(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:
@@ -66,9 +66,10 @@ def initial_state(config: RunConfig, task: Task, params: EnvParams) -> train.Tra
 
 def make_program(config: RunConfig, task: Task, evaluate: Callable | None) -> Program:
     """What the training loop runs."""
+    mirror = Mirror(*(partial(apply, block) for block in symmetry(task.config, task.engine.world)))
     adapt = jax.jit(adapt_starts) if config.start_by_failure else lambda params, traces: params
     return Program(
-        iteration=train.make_iteration(config.ppo, task.reset, task.step),
+        iteration=train.make_iteration(config.ppo, task.reset, task.step, mirror=mirror),
         adapt=adapt,
         adaptive=lambda params: (params.start_weight, params.difficulty),
         with_adaptive=lambda params, part: params._replace(start_weight=part[0], difficulty=part[1]),

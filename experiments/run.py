@@ -1,12 +1,12 @@
 """Train a policy: python experiments/run.py [--preset cpu] [--ablation no_contact] [--clips walk chair] [--resume latest] ..."""
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
+from launch import prepare_jax
 from settings import RunConfig, presets
 
 from qes_jax.runs.folder import RunFolder, create, find
@@ -17,8 +17,8 @@ ROOT = Path("runs")
 def main(argv: list[str] | None = None) -> int:
     """Parse the command line, then train. Exit code 0 when done or stopped on request, 1 when training failed."""
     run, config, tracker = parse(sys.argv[1:] if argv is None else argv)
-    use_compilation_cache()
-    from train_run import train_run  # after the environment is set: it imports JAX
+    prepare_jax()
+    from train_run import train_run  # only now: it imports JAX
 
     return train_run(run, config, tracker)
 
@@ -48,7 +48,7 @@ def parse(argv: list[str]) -> tuple[RunFolder, RunConfig, str]:
         run = find(root, resume)
         return run, from_json(RunConfig, run.read_config(), str(run.config)), tracker
 
-    return tyro.cli(entry, args=argv, config=(tyro.conf.OmitArgPrefixes,) if False else ())
+    return tyro.cli(entry, args=argv)
 
 
 def preset_of(argv: list[str]) -> RunConfig:
@@ -63,12 +63,6 @@ def preset_of(argv: list[str]) -> RunConfig:
                 raise SystemExit(f"unknown preset {name!r}: expected one of {', '.join(known)}")
             return known[name]
     return known["cpu"]
-
-
-def use_compilation_cache() -> None:
-    """Keep compiled programs on disk between runs, unless the user has said where or that not."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qes_jax" / "jax"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
 
 
 if __name__ == "__main__":

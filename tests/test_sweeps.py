@@ -1,0 +1,50 @@
+"""Every sweep names real settings with values that the command line takes."""
+
+import itertools
+import sys
+from pathlib import Path
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
+SWEEPS = sorted((EXPERIMENTS / "sweeps").glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def parse():
+    """experiments/run.py's parser."""
+    sys.path.insert(0, str(EXPERIMENTS))
+    from run import parse
+
+    yield parse
+    sys.path.remove(str(EXPERIMENTS))
+
+
+def test_there_are_sweeps():
+    assert SWEEPS
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda p: p.stem)
+def test_every_value_is_taken_and_arrives(path, parse, tmp_path):
+    parameters = yaml.safe_load(path.read_text())["parameters"]
+    for name, spec in parameters.items():
+        values = spec.get("values") or [v for v in (spec.get("value"), spec.get("min"), spec.get("max")) if v is not None]
+        assert values, f"{name} has no values"
+        for value in values:
+            _, config, _ = parse([f"--{name}", str(value), "--root", str(tmp_path)])
+            assert _at(config, name) == value
+
+
+def _at(config, name):
+    for part in name.replace("-", "_").split("."):
+        config = getattr(config, part)
+    return config
+
+
+def test_the_ablation_sweep_covers_all_ablations():
+    from qes_jax.env.config import ABLATIONS
+
+    sweep = yaml.safe_load((EXPERIMENTS / "sweeps" / "ablations.yaml").read_text())["parameters"]
+    assert sorted(sweep["ablation"]["values"]) == sorted(ABLATIONS)
+    assert len(list(itertools.product(*(s["values"] for s in sweep.values())))) == 3 * len(ABLATIONS)
