@@ -9,12 +9,13 @@ from qes_jax.model.character import CharacterConfig, character_spec
 from qes_jax.model.scene import Piece, add_piece
 
 SIM_DT = 1.0 / 108.0  # [s]
+CHARACTER = CharacterConfig()
 SENSORS = ("headset", "left_controller", "right_controller")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Names and ids. L links, J hinges, O objects (the floor and the pieces), K bodies but the world. Arrays are NumPy."""
+    """Names and ids. L links, J hinges, O objects (floor and pieces), K bodies but the world. Arrays are NumPy."""
 
     links: tuple[str, ...]  # L, root first
     joints: tuple[str, ...]  # J, in the order of ctrl
@@ -49,7 +50,7 @@ class Geoms:
 
 @dataclass(frozen=True)
 class World:
-    """Compiled models of one body among some pieces. `mj` has contact sensors by link and object; `plain` has none, for MJX."""
+    """Compiled models of one body among some pieces. `mj` has contact sensors by link and object, `plain` has none."""
 
     character: CharacterConfig
     pieces: tuple[Piece, ...]
@@ -63,7 +64,7 @@ class World:
 
 
 def build_world(
-    character: CharacterConfig = CharacterConfig(), pieces: tuple[Piece, ...] = (), sim_dt: float = SIM_DT
+    character: CharacterConfig = CHARACTER, pieces: tuple[Piece, ...] = (), sim_dt: float = SIM_DT
 ) -> World:
     """Compile a character among pieces at a physics step of `sim_dt` [s]."""
     spec = character_spec(character)
@@ -138,7 +139,7 @@ def _under(m: mujoco.MjModel, body: int, root: int) -> bool:
 def _span(m: mujoco.MjModel, joint: int, which: str) -> np.ndarray:
     """Addresses of a joint's coordinates ("q") or velocities ("v")."""
     kinds = mujoco.mjtJoint
-    length = {kinds.mjJNT_FREE: (7, 6), kinds.mjJNT_BALL: (4, 3)}.get(m.jnt_type[joint], (1, 1))[which == "v"]
+    length = {kinds.mjJNT_FREE: (7, 6), kinds.mjJNT_BALL: (4, 3)}.get(kinds(m.jnt_type[joint]), (1, 1))[which == "v"]
     start = (m.jnt_qposadr if which == "q" else m.jnt_dofadr)[joint]
     return np.arange(start, start + length)
 
