@@ -9,18 +9,20 @@ from qes_jax.paths import mjcf_dir
 
 HEIGHT = 1.75  # [m] of mjcf/humanoid.xml
 
-# PD gains [N m / rad] by joint, at 1.75 m. Our choice: about 1.5-2 x the maximum torque per radian, as in DeepMimic's humanoid.
+# PD gains [N m / rad] by joint, at 1.75 m. Our choice: about 1.5-2 x the maximum torque per radian,
+# as in DeepMimic's humanoid.
 STIFFNESS = {
     "lumbar_pitch": 500, "lumbar_roll": 500, "thorax_pitch": 400, "thorax_yaw": 300, "neck_pitch": 60, "neck_yaw": 40,
     "shoulder_swing": 200, "shoulder_lift": 200, "shoulder_twist": 100, "elbow": 150, "forearm_twist": 25, "wrist": 25,
-    "hip_pitch": 400, "hip_roll": 400, "hip_yaw": 250, "knee": 400, "ankle_pitch": 300, "ankle_roll": 150, "toe_pitch": 40,
+    "hip_pitch": 400, "hip_roll": 400, "hip_yaw": 250, "knee": 400, "ankle_pitch": 300, "ankle_roll": 150,
+    "toe_pitch": 40,
 }  # fmt: skip
 DAMPING_RATIO = 0.1  # [s] kv = 0.1 kp
 
 
 @dataclass(frozen=True)
 class CharacterConfig:
-    """`height` [m], 1.4 to 2.0. `actuation`: "torque" (an action in [-1, 1] times the maximum torque, the paper's) or "pd"."""
+    """`height` [m], 1.4 to 2.0. `actuation`: "torque" (action in [-1, 1] times maximum torque, the paper's) or "pd"."""
 
     height: float = HEIGHT
     actuation: Literal["torque", "pd"] = "torque"
@@ -67,7 +69,7 @@ def _scale(spec: mujoco.MjSpec, s: float) -> None:
 
 
 def _drive_by_targets(spec: mujoco.MjSpec, s: float) -> None:
-    """Turn each motor into a PD servo on its joint's angle: ctrl is a target [rad], force limited to the maximum torque."""
+    """Turn each motor into a PD servo on its joint's angle: ctrl is a target [rad], limited to the maximum torque."""
     for actuator in spec.actuators:
         limit = actuator.gear[0]
         kp = STIFFNESS[joint_kind(actuator.name)] * s**4

@@ -1,15 +1,15 @@
 """The contract between an environment and whatever simulates it.
 
-An engine's `step` and `forward` are pure functions of one simulation's state row (and controls), to be used under jit and one vmap.
-L links, O objects (floor first), K bodies but the world.
+An engine's `step` and `forward` are pure functions of one simulation's state row (and controls), to be used under
+jit and one vmap. L links, O objects (floor first), K bodies but the world.
 """
 
 from typing import Literal, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from qes_jax.model.kinematics import Tree, poses
 from qes_jax.model.world import World
 from qes_jax.rotations import rotate
 
@@ -27,7 +27,7 @@ class Physics(NamedTuple):
 
 
 class Derived(NamedTuple):
-    """What follows from a state: poses and velocities of every body, and the contact forces of the substep that led here."""
+    """What follows from a state: poses and velocities of every body, contact forces of the substep that led here."""
 
     xpos: jax.Array  # (K, 3) [m]
     xquat: jax.Array  # (K, 4)
@@ -72,17 +72,9 @@ def make_engine(world: World, name: EngineName = "auto") -> Engine:
     raise ValueError(f"unknown engine {name!r}: expected auto, mujoco, mjx or mjx-warp")
 
 
-def frame_velocity(
-    world: World, xpos: jax.Array, cvel: jax.Array, subtree_com: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """(linvel, angvel) of body frames, (K, 3) each, from MuJoCo's com-based spatial velocity.
-
-    cvel (K, 6) is (angular, linear) at the centre of mass of the body's tree, subtree_com (K+1, 3) by body with the world first:
-    v = v_com + w x (xpos - com).
-    """
-    com = subtree_com[np.asarray(world.plain.body_rootid[1:])]
-    angvel = cvel[..., :3]
-    return cvel[..., 3:] + jnp.cross(angvel, xpos - com), angvel
+def derive(tree: Tree, state: Physics, force: jax.Array) -> Derived:
+    """Poses and velocities of a state by forward kinematics, beside the contact forces (L, O, 3) that led to it."""
+    return Derived(*poses(tree, state.qpos, state.qvel, state.mocap_pos, state.mocap_quat), force)
 
 
 def point_velocity(linvel: jax.Array, angvel: jax.Array, quat: jax.Array, offset: jax.Array) -> jax.Array:

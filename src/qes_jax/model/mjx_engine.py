@@ -4,11 +4,11 @@ from typing import Literal
 
 import jax
 import jax.numpy as jnp
-import mujoco
 import numpy as np
 from mujoco import mjx
 
-from qes_jax.model.engine import Derived, Physics, frame_velocity
+from qes_jax.model.engine import Derived, Physics, derive
+from qes_jax.model.kinematics import make_tree
 from qes_jax.model.world import World
 
 
@@ -17,9 +17,10 @@ class MjxEngine:
 
     def __init__(self, world: World, impl: Literal["jax", "warp"] = "jax") -> None:
         self.world, self.impl = world, impl
-        # MJX matches contact sensors by geom only, so forces are summed here from its contacts; Warp fills the sensors itself.
+        # MJX matches contact sensors by geom only, so forces are summed here from its contacts. Warp fills the sensors.
         self._mj = world.plain if impl == "jax" else world.mj
         self._model = mjx.put_model(self._mj, impl=impl)
+        self._tree = make_tree(world.plain)
         self._body_link = np.full(self._mj.nbody, -1)
         self._body_link[world.layout.link_ids + 1] = np.arange(len(world.layout.links))
 
@@ -32,11 +33,12 @@ class MjxEngine:
         data = jax.lax.scan(substep, self._data(state).replace(ctrl=ctrl), length=n_substeps)[0]
         force = self._forces(data)
         state = state._replace(qpos=data.qpos, qvel=data.qvel, warmstart=data.qacc_warmstart)
-        return state, self._kinematics(data)._replace(force=force)
+        return state, derive(self._tree, state, force)
 
     def forward(self, state: Physics) -> Derived:
         """See `Engine.forward`."""
-        return self._kinematics(self._data(state))
+        layout = self.world.layout
+        return derive(self._tree, state, jnp.zeros((len(layout.links), len(layout.objects), 3), jnp.float32))
 
     def _data(self, state: Physics) -> mjx.Data:
         return mjx.make_data(self._mj, impl=self.impl).replace(
@@ -46,16 +48,6 @@ class MjxEngine:
             mocap_pos=state.mocap_pos,
             mocap_quat=state.mocap_quat,
         )
-
-    def _kinematics(self, data: mjx.Data) -> Derived:
-        """Body poses and velocities of data's qpos and qvel. After a step data's own lag one substep behind."""
-        data = mjx.com_pos(self._model, mjx.kinematics(self._model, data))
-        data = mjx.com_vel(self._model, data)
-        xpos = data.xpos[1:]
-        linvel, angvel = frame_velocity(self.world, xpos, data.cvel[1:], data.subtree_com)
-        layout = self.world.layout
-        force = jnp.zeros((len(layout.links), len(layout.objects), 3), xpos.dtype)
-        return Derived(xpos, data.xquat[1:], linvel, angvel, force)
 
     def _forces(self, data: mjx.Data) -> jax.Array:
         """(L, O, 3) contact forces by link and object of the last substep."""

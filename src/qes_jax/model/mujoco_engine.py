@@ -1,106 +1,106 @@
 """MuJoCo's C engine behind the contract: one callback a control step advances every environment on all cores."""
 
+import copy
 import os
+import threading
 
 import jax
 import jax.numpy as jnp
 import mujoco
 import numpy as np
+from jax.experimental.buffer_callback import buffer_callback
 from mujoco.batch import Batch, SimulationError
 
-from qes_jax.model.engine import Derived, Physics, frame_velocity
+from qes_jax.model.engine import Derived, Physics, derive
+from qes_jax.model.kinematics import make_tree
 from qes_jax.model.world import World
 
-DERIVED = ("xpos", "xquat", "cvel", "subtree_com", "sensordata")
+STATE = ("qpos", "qvel", "qacc_warmstart", "mocap_pos", "mocap_quat")
 
 
 class MujocoEngine:
-    """Steps simulations with `mujoco.batch`. Bit-identical at any number of threads."""
+    """Steps simulations with `mujoco.batch`: a row gives the same bits at any place, batch size and thread count."""
 
     def __init__(self, world: World, threads: int | None = None) -> None:
         self.world = world
         self.threads = threads or len(os.sched_getaffinity(0))
+        self._tree = make_tree(world.plain)
+        self._silent = copy.copy(world.mj)  # sensors cost a tenth of a substep, and only the last substep's are read
+        self._silent.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
         self._batches: dict[int, Batch] = {}
+        self._lock = threading.Lock()  # programs on several host devices call back at once
 
     def step(self, state: Physics, ctrl: jax.Array, n_substeps: int) -> tuple[Physics, Derived]:
         """See `Engine.step`."""
-        m = self.world.mj
-        shapes = [_row(m.nq), _row(m.nv), _row(m.nv), *self._derived_shapes()]
+        m, layout = self.world.mj, self.world.layout
+        shapes = [_row(m.nq), _row(m.nv), _row(m.nv), _row(len(layout.links), len(layout.objects), 3)]
 
-        def host(*rows):
-            return self._host_step(n_substeps, *rows)
+        def advance(out: list[np.ndarray], *rows: np.ndarray) -> None:
+            with self._lock:
+                self._advance(n_substeps, out, rows)
 
-        qpos, qvel, warmstart, *derived = jax.pure_callback(host, shapes, *state, ctrl, vmap_method="broadcast_all")
-        return state._replace(qpos=qpos, qvel=qvel, warmstart=warmstart), self._derived(*derived)
+        qpos, qvel, warmstart, force = _call_host(advance, shapes, *state, ctrl)
+        state = state._replace(qpos=qpos, qvel=qvel, warmstart=warmstart)
+        return state, derive(self._tree, state, force)
 
     def forward(self, state: Physics) -> Derived:
         """See `Engine.forward`."""
-        derived = jax.pure_callback(
-            self._host_forward, self._derived_shapes(), *state, vmap_method="broadcast_all"
-        )
-        return self._derived(*derived)
-
-    def _derived_shapes(self) -> list[jax.ShapeDtypeStruct]:
-        m = self.world.mj
-        return [_row(m.nbody - 1, 3), _row(m.nbody - 1, 4), _row(m.nbody - 1, 6), _row(m.nbody, 3), _row(m.nsensordata)]
-
-    def _derived(self, xpos, xquat, cvel, subtree_com, sensordata) -> Derived:
         layout = self.world.layout
-        linvel, angvel = frame_velocity(self.world, xpos, cvel, subtree_com)
-        force = sensordata.reshape(len(layout.links), len(layout.objects), 3)
-        return Derived(xpos, xquat, linvel, angvel, force)
+        return derive(self._tree, state, jnp.zeros((len(layout.links), len(layout.objects), 3), jnp.float32))
 
-    def _host_step(self, n_substeps: int, *rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        rows = [np.asarray(r) for r in rows]
-        lead = rows[0].shape[:-1]
-        batch = self._load(rows[:5])
-        batch.bind("ctrl")[:] = rows[5].reshape(batch.nsim, -1)
-        failed = _run(lambda: batch.step(nstep=n_substeps, stage=mujoco.mjtStage.mjSTAGE_VEL))
-        return self._read(batch, ("qpos", "qvel", "qacc_warmstart", *DERIVED), lead, failed)
-
-    def _host_forward(self, *rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        rows = [np.asarray(r) for r in rows]
-        batch = self._load(rows)
-        failed = _run(lambda: batch.forward(stage=mujoco.mjtStage.mjSTAGE_VEL))
-        *kinematics, sensordata = self._read(batch, DERIVED, rows[0].shape[:-1], failed)
-        return *kinematics, np.zeros_like(sensordata)
-
-    def _load(self, rows: list[np.ndarray]) -> Batch:
-        """A batch as large as the rows, holding them."""
-        count = int(np.prod(rows[0].shape[:-1]))
-        if count not in self._batches:
-            self._batches[count] = self._new_batch(count)
-        batch = self._batches[count]
-        for field, row in zip(("qpos", "qvel", "qacc_warmstart", "mocap_pos", "mocap_quat"), rows, strict=True):
+    def _advance(self, n_substeps: int, out: list[np.ndarray], rows: tuple[np.ndarray, ...]) -> None:
+        """Step simulations from `rows` (state and ctrl, any leading dimensions) and write their outcome into `out`."""
+        batch = self._batch(int(np.prod(rows[0].shape[:-1])))
+        for field, row in zip((*STATE, "ctrl"), rows, strict=True):
             view = batch.bind(field)
             view[:] = row.reshape(view.shape)
-        return batch
-
-    def _new_batch(self, count: int) -> Batch:
-        batch = Batch(self.world.mj, count, min(self.threads, count))
-        for field in DERIVED:
-            batch.bind(field)
-        return batch
-
-    def _read(self, batch: Batch, fields: tuple[str, ...], lead: tuple[int, ...], failed: np.ndarray):
-        """Bound fields as float32 with the callers' leading shape, the world body dropped where the contract drops it."""
-        rows = []
-        for field in fields:
+        failed = _step(batch, self._silent, n_substeps - 1) if n_substeps > 1 else []
+        failed = [*failed, *_step(batch, self.world.mj, 1)]
+        for field, to in zip((*STATE[:3], "sensordata"), out, strict=True):
             value = batch.bind(field)
-            value = value[:, 1:] if field in ("xpos", "xquat", "cvel") else value
-            row = value.astype(np.float32)
-            row[failed] = np.nan
-            rows.append(row.reshape(*lead, *row.shape[1:]))
-        return tuple(rows)
+            to = to.reshape(value.shape)
+            # A sensor gives the force on the object, the contract that on the link.
+            copied = np.negative if field == "sensordata" else np.positive
+            copied(value, out=to, casting="unsafe")
+            to[failed] = np.nan
+
+    def _batch(self, count: int) -> Batch:
+        if count not in self._batches:
+            self._batches[count] = Batch(self.world.mj, count, min(self.threads, count))
+            self._batches[count].bind("sensordata")
+        return self._batches[count]
 
 
-def _run(call) -> np.ndarray:
-    """Run a batch call; the ids of the simulations that failed."""
+def _step(batch: Batch, model: mujoco.MjModel, n_substeps: int) -> list[int]:
+    """Step a batch on a model; the ids of the simulations that failed."""
+    batch.set_models(model)
     try:
-        call()
+        batch.step(nstep=n_substeps)
     except SimulationError as error:
-        return np.asarray(error.ids, int)
-    return np.zeros(0, int)
+        return list(error.ids)
+    return []
+
+
+def _call_host(write, shapes: list[jax.ShapeDtypeStruct], *args: jax.Array) -> list[jax.Array]:
+    """Call `write(outputs, *args)` on NumPy arrays, once for a whole batch.
+
+    On a CPU it sees XLA's own buffers: no copies, and no wait for a thread that XLA may itself keep busy, which
+    `pure_callback` needs for its copies. Elsewhere the arrays travel to the host and back.
+    """
+    if jax.default_backend() == "cpu":
+
+        def in_place(_, out, *buffers) -> None:
+            write([np.asarray(o) for o in out], *(np.asarray(b) for b in buffers))
+
+        return buffer_callback(in_place, shapes, vmap_method="broadcast_all")(*args)
+
+    def copied(*arrays):
+        arrays = [np.asarray(a) for a in arrays]
+        out = [np.empty(arrays[0].shape[:-1] + s.shape, s.dtype) for s in shapes]
+        write(out, *arrays)
+        return out
+
+    return jax.pure_callback(copied, shapes, *args, vmap_method="broadcast_all")
 
 
 def _row(*shape: int) -> jax.ShapeDtypeStruct:

@@ -1,4 +1,4 @@
-"""A scene is a list of pieces: boxes of any size, and furniture from mjcf/scenes/. Each piece has a name and a place."""
+"""A scene is a list of pieces: boxes of any size, furniture from mjcf/scenes/. Each piece has a name and a place."""
 
 from dataclasses import dataclass
 
@@ -17,9 +17,10 @@ def furniture() -> list[str]:
 
 @dataclass(frozen=True)
 class Piece:
-    """One object. `kind` is "box" or the name of a file in mjcf/scenes/; `size` [m] are a box's full extents along x, y, z.
+    """One object. `kind` is "box" or the name of a file in mjcf/scenes/; `size` [m] are a box's extents along x, y, z.
 
-    `pos` [m] is the middle of its underside, `yaw` [rad] its turn about Z: where it stands unless an environment places it elsewhere.
+    `pos` [m] is the middle of its underside, `yaw` [rad] its turn about Z: where it stands unless an environment places
+    it elsewhere.
     """
 
     name: str
@@ -81,8 +82,8 @@ def get_scene(name: str) -> Scene:
 def union(scenes: list[Scene]) -> tuple[tuple[Piece, ...], list[dict[str, int]]]:
     """The fewest pieces that can furnish any one of the scenes at a time.
 
-    Returns the pieces (named after their kind and number), and for each scene the index among them of each of its pieces. Pieces of one
-    kind and size are shared between scenes, never within one.
+    Returns the pieces (named after their kind and number), and for each scene the index among them of each of its
+    pieces. Pieces of one kind and size are shared between scenes, never within one.
     """
     pieces: list[Piece] = []
     maps = []
@@ -102,7 +103,7 @@ def union(scenes: list[Scene]) -> tuple[tuple[Piece, ...], list[dict[str, int]]]
 
 
 def add_piece(spec: mujoco.MjSpec, piece: Piece) -> None:
-    """Put a piece into the world as a mocap body, so that its place is state, not model: moving it recompiles nothing."""
+    """Put a piece into the world as a mocap body: its place is state, not model, and moving it recompiles nothing."""
     if piece.kind == "box":
         body = spec.worldbody.add_body(name=piece.name)
         half = 0.5 * np.asarray(piece.size)
