@@ -11,8 +11,8 @@ BIN = 18  # [frames] half a second: frames that share one estimate, our choice
 def adapt_starts(params: EnvParams, traces: dict[str, jax.Array], rate: float = 0.02, floor: float = 0.2) -> EnvParams:
     """Start weights after one iteration's episodes. Pure and deterministic, our choice of rule.
 
-    traces: `terminated` and `trace/frame`, (T, B). For each bin of BIN frames, f is a running mean (by `rate`) of failures
-    per visit there, or in the bin after, which its starts lead into, if that is more. A frame's weight is
+    traces: `terminated` and `trace/frame`, (T, B). For each bin of BIN frames, f is a running mean (by `rate`) of
+    failures per visit there, or in the bin after, which its starts lead into, if that is more. A frame's weight is
     floor + f / max f where an episode may start.
     """
     allowed = params.start_weight > 0

@@ -36,7 +36,7 @@ def heights(geoms: Geoms, derived: Derived, points: jax.Array) -> jax.Array:
 
 
 def nearest(geoms: Geoms, derived: Derived, points: jax.Array) -> jax.Array:
-    """(P, 3) vector [m], world axes, from each point (P, 3) to the closest point of floor and pieces, zero inside one."""
+    """(P, 3) vector [m], world axes, from each point (P, 3) to the closest point of floor or pieces, 0 inside one."""
     to_floor = points * jnp.array([0.0, 0.0, -1.0], points.dtype)
     if len(geoms.body) == 0:
         return to_floor
