@@ -65,11 +65,10 @@ class Body:
         """From the toes' hinge to their tips."""
         return float(self.model.geom("left_toe_in").pos[0])
 
-    @cached_property
-    def buttock(self) -> float:
-        """Depth of the pelvis capsule below the pelvis frame."""
+    def seat_depth(self, pitch: np.ndarray | float) -> np.ndarray:
+        """Depth (...) of the pelvis capsule below the pelvis frame of a body that is pitched (nose down) by `pitch` (...) [rad]."""
         geom = self.model.geom("pelvis")
-        return float(geom.size[0] - geom.pos[2])
+        return geom.size[0] - geom.pos[2] * np.cos(pitch) + geom.pos[0] * np.sin(pitch)
 
     @cached_property
     def arm_joints(self) -> np.ndarray:

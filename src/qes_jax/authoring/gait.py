@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline
 from scipy.linalg import solve_banded
 
 from qes_jax.authoring.body import LEFT, RIGHT, SIGN, Body, arm_pose
-from qes_jax.authoring.targets import CENTER, RELAXED, Stand, Targets, reach_height, standing, wxyz
+from qes_jax.authoring.targets import CENTER, RELAXED, STRAIGHT, Stand, Targets, reach_height, standing, wxyz
 from qes_jax.authoring.timeline import clock, ease, hermite, smooth, turned
 from qes_jax.motion.clip import FPS
 
@@ -19,6 +19,7 @@ WALK_RATIO = 0.37  # [m s] step length over steps a second, the same at all spee
 DOUBLE = 0.22  # of a step both feet are on the ground, about 11 % of a cycle at each end
 SPREAD, TOE_OUT = 0.075, 0.11  # half the distance between the ankles [m], turn of each foot outwards [rad]
 TOE_BEND = 0.5  # [rad] toes never bend more
+SHIFT = 0.45  # [s] to bring the weight over from easy standing
 TOUCHDOWN = 0.15  # [m/s] at which a foot comes down
 SLOWEST = 1.35  # [steps/s]
 GRAVITY = 9.81
@@ -33,7 +34,11 @@ class Stance:
     spot: np.ndarray  # (4,)
     strike: float = 0.0  # [rad] toes up when it lands
     push: float = 0.0  # [rad] heel up when it leaves
+    peel: float | None = None  # [s] for which the heel comes up before it leaves; by itself longer the higher it gets
     lift: float = 0.03  # [m] how much the ankle rises above the straight course in the swing that follows
+
+
+Plan = tuple[list[Stance], list[Stance]]  # the stances of the left and of the right foot
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def follow(body: Body, stand: Stand, guide: Guide, first: int | None = None) -> 
     return step_targets(body, t, plan, yaw), Stand(np.stack([stances[-1].spot for stances in plan]))
 
 
-def plan_steps(stand: Stand, guide: Guide, first: int, pause: float) -> tuple[list[Stance], list[Stance]]:
+def plan_steps(stand: Stand, guide: Guide, first: int, pause: float) -> Plan:
     """Stances of each foot: each foot comes down where the guide is in the middle of the stance to come."""
     times = np.arange(len(guide.pose)) / FPS
     phase = np.concatenate([[0.0], np.cumsum(0.5 * (guide.cadence[1:] + guide.cadence[:-1])) / FPS])
@@ -114,7 +119,7 @@ def plan_steps(stand: Stand, guide: Guide, first: int, pause: float) -> tuple[li
     def at(step: float) -> float:
         return float(np.interp(step, phase, times))
 
-    plan: tuple[list[Stance], list[Stance]] = ([], [])
+    plan: Plan = ([], [])
     landed, spots = [-np.inf, -np.inf], [stand.feet[LEFT], stand.feet[RIGHT]]
     strikes = [0.0, 0.0]
     for k in range(count):
@@ -140,13 +145,16 @@ def _spot(pose: np.ndarray, side: int, ground: float) -> np.ndarray:
     return np.array([x - aside * np.sin(yaw), y + aside * np.cos(yaw), ground, yaw + SIGN[side] * TOE_OUT])
 
 
-def step_targets(body: Body, t: np.ndarray, plan: tuple[list[Stance], list[Stance]], yaw: np.ndarray) -> Targets:
-    """Targets of stepping through each foot's stances while facing yaw (T,)."""
+def step_targets(body: Body, t: np.ndarray, plan: Plan, yaw: np.ndarray, rise=0.0, lean=0.0) -> Targets:
+    """Targets of stepping through each foot's stances while facing yaw (T,).
+
+    `rise` (T,) [m] is how high the ground is below a body that stands easily, `lean` (T,) [rad] how far the trunk bows.
+    """
     feet = [foot_course(body, t, stances) for stances in plan]
     ankles = np.stack([f[0] for f in feet], axis=1)  # (T, 2, 3)
     pitch, toes = (np.stack([f[i] for f in feet], axis=1) for i in (1, 2))
     heading = np.stack([f[3] for f in feet], axis=1)
-    loads = np.stack([load(t, stances) for stances in plan], axis=1)
+    loads = np.stack([load(t, plan[side], plan[1 - side]) for side in (LEFT, RIGHT)], axis=1)
     com = pendulum(pressure_point(t, plan, loads), np.full(len(t), 0.95))
     rest = standing(body, Stand(np.stack([p[0].spot for p in plan])), len(t))
     ahead = np.stack([np.cos(yaw), np.sin(yaw)], axis=-1)
@@ -158,10 +166,10 @@ def step_targets(body: Body, t: np.ndarray, plan: tuple[list[Stance], list[Stanc
         foot_pos=ankles,
         foot_quat=np.stack([wxyz(turned(heading[:, s], pitch[:, s])) for s in (LEFT, RIGHT)], axis=1),
         toes=toes,
-        pelvis_pos=np.column_stack([com, pelvis_height(body, ankles, com, pelvis_yaw)]),
-        pelvis_quat=wxyz(turned(pelvis_yaw, 0.03, 0.05 * weight)),
+        pelvis_pos=np.column_stack([com, pelvis_height(body, ankles, com, pelvis_yaw, rise)]),
+        pelvis_quat=wxyz(turned(pelvis_yaw, 0.03 + 0.4 * lean, 0.05 * weight)),
         com=com,
-        thorax_quat=wxyz(turned(body_yaw + 0.12 * apart, 0.03 + 0.03 * np.abs(apart), -0.015 * weight)),
+        thorax_quat=wxyz(turned(body_yaw + 0.12 * apart, 0.03 + 0.03 * np.abs(apart) + lean, -0.015 * weight)),
         head_quat=wxyz(turned(look_ahead(yaw), 0.02)),
         arms=arm_swing(apart),
     )
@@ -184,17 +192,29 @@ def foot_course(body: Body, t: np.ndarray, stances: list[Stance]) -> tuple[np.nd
         speeds = [np.diff(p, axis=0)[0] / 1e-3 for p in points]
         speeds[1][2] -= TOUCHDOWN
         pitch[air] = hermite(u, [ends[0][1]], [ends[1][0]], [rates[0]], [rates[1]], seconds)[:, 0]
-        ankle[air] = hermite(u, points[0][1], points[1][0], speeds[0], speeds[1], seconds, np.array([6.0, 6.0, 0.0]))
+        ankle[air] = _swing(u, points, speeds, seconds)
         ankle[air, 2] += a.lift * 16 * (u * (1 - u)) ** 2
         toes[air] = toe_bend(ends[0][1]) * (1 - ease(u / 0.7))
         yaw[air] = a.spot[3] + ease(u) * (b.spot[3] - a.spot[3])
     return ankle, pitch, toes, yaw
 
 
+def _swing(u: np.ndarray, points: list[np.ndarray], speeds: list[np.ndarray], seconds: float) -> np.ndarray:
+    """Ankle (U, 3) in the air. It goes up before it goes ahead, and ahead before it goes down."""
+    start, end = points[0][1], points[1][0]
+    rise = float(end[2] - start[2])
+    bend = 1 + min((3.5 if rise > 0 else 1.2) * max(abs(rise) - 0.05, 0.0), 1.2)
+    early, late = 1 - (1 - u) ** bend, u**bend
+    flat, up = (late, early) if rise > 0 else (early, late)
+    ahead = hermite(flat, start[:2], end[:2], speeds[0][:2], speeds[1][:2], seconds, 6.0 if bend == 1 else 0.0)
+    return np.column_stack([ahead, hermite(up, start[2:], end[2:], speeds[0][2:], speeds[1][2:], seconds)])
+
+
 def stance_pitch(stance: Stance, t: np.ndarray) -> np.ndarray:
     """Pitch [rad] of a foot on the ground, toes down positive: the sole slaps down after the strike, the heel peels off at the end."""
     length = stance.end - stance.start
-    slap, peel = min(0.16, 0.25 * length), min(0.36, 0.5 * length)
+    slap = min(0.16, 0.25 * length)
+    peel = min(0.15 + 0.25 * stance.push, 0.5 * length) if stance.peel is None else stance.peel
     down = np.clip(1 - (t - stance.start) / slap, 0.0, 1.0) ** 2
     up = np.clip(1 - (stance.end - t) / peel, 0.0, 1.0) ** 2
     return stance.push * up - stance.strike * down
@@ -223,32 +243,24 @@ def _pitched(point: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     return np.stack([x * np.cos(pitch) + z * np.sin(pitch), z * np.cos(pitch) - x * np.sin(pitch)], axis=-1)
 
 
-def load(t: np.ndarray, stances: list[Stance]) -> np.ndarray:
-    """Share of weight (T,) a foot is ready to take: 0 in the air, 1 when it has stood a while."""
+def load(t: np.ndarray, stances: list[Stance], others: list[Stance]) -> np.ndarray:
+    """Share of weight (T,) a foot can take beside the other: 0 in the air, 1 once it stands; it changes while both feet stand."""
     total = np.zeros(len(t))
-    for k, stance in enumerate(stances):
-        first, last = k == 0, k == len(stances) - 1
-        take = 1.0 if first else _blend(t, stance.start, min(0.4 * (stance.end - stance.start), _shift(stances, k, -1)))
-        give = 0.0 if last else _blend(t, stance.end - _shift(stances, k, 1), _shift(stances, k, 1))
-        on = (t >= stance.start) & (t <= stance.end)
-        total = np.where(on, take * (1 - give), total)
+    for stance in stances:
+        leaving = min((o.end for o in others if o.end > stance.start), default=np.inf)  # the other foot, after we land
+        landed = max((o.start for o in others if o.start < stance.end), default=-np.inf)  # and before we leave
+        take, give = (float(np.clip(gap, 0.08, SHIFT)) for gap in (leaving - stance.start, stance.end - landed))
+        ready = _blend(t, stance.start, take) * (1 - _blend(t, stance.end - give, give))
+        total = np.where((t >= stance.start) & (t <= stance.end), ready, total)
     return total
 
 
-def _shift(stances: list[Stance], k: int, direction: int) -> float:
-    """Time [s] in which weight goes on or off this foot: the double support of steady walking, longer out of standing."""
-    swing = stances[k].start - stances[k - 1].end if direction < 0 else stances[k + 1].start - stances[k].end
-    usual = swing * DOUBLE / (1 - DOUBLE)
-    still = (k == len(stances) - 1) if direction < 0 else (k == 0)
-    return max(usual, 0.4) if still else usual
-
-
 def _blend(t: np.ndarray, start: float, seconds: float) -> np.ndarray:
-    u = np.clip((t - start) / seconds, 0.0, 1.0)
+    u = np.clip((t - start) / seconds, 0.0, 1.0)  # from -inf on it is 1, until inf 0
     return u * u * (3 - 2 * u)
 
 
-def pressure_point(t: np.ndarray, plan: tuple[list[Stance], list[Stance]], loads: np.ndarray) -> np.ndarray:
+def pressure_point(t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
     """Where the ground pushes (T, 2): it rolls from heel to ball below each foot, and goes from foot to foot with the load."""
     points = np.zeros((len(t), 2, 2))
     for side, stances in enumerate(plan):
@@ -278,9 +290,9 @@ def pendulum(pressure: np.ndarray, height: np.ndarray) -> np.ndarray:
     return solve_banded((1, 1), bands, pressure)
 
 
-def pelvis_height(body: Body, ankles: np.ndarray, pelvis_xy: np.ndarray, yaw: np.ndarray) -> np.ndarray:
-    """Height (T,) of the pelvis: as high as both legs reach, without corners."""
-    reach = reach_height(body, ankles, pelvis_xy, yaw)
+def pelvis_height(body: Body, ankles: np.ndarray, pelvis_xy: np.ndarray, yaw: np.ndarray, rise=0.0) -> np.ndarray:
+    """Height (T,) of the pelvis: as high as both legs reach, no higher than standing on ground at `rise`, without corners."""
+    reach = np.minimum(reach_height(body, ankles, pelvis_xy, yaw), body.sole + STRAIGHT * body.leg + rise)
     half = 1  # frames; the mean of minima over one window nowhere exceeds what it bounds
     padded = np.pad(reach, half, mode="edge")
     low = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).min(axis=-1)

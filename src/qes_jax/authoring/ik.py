@@ -12,7 +12,7 @@ from qes_jax.authoring.targets import Targets
 
 # Tolerances, our choice: [m] of positions, [rad] of rotations and hinges.
 FOOT, FOOT_TURN, TOES = 0.0005, 0.01, 0.02
-COM, PELVIS, PELVIS_HEIGHT, PELVIS_TURN = 0.008, 0.004, 0.01, 0.04
+COM, PELVIS, PELVIS_HEIGHT, PELVIS_TURN = 0.008, 0.003, 0.01, 0.04
 THORAX_TURN, HEAD_TURN, HAND, ARM = 0.05, 0.06, 0.006, 0.08
 TRUNK, NECK, LEG = 0.2, 1.0, 5.0  # pull of hinges towards 0 where nothing else asks
 STEP = 2e-4  # [rad] an iteration that moves no hinge more than this is the last
@@ -49,8 +49,6 @@ class _Problem:
         for side in SIDES:
             self.range[body.joint(f"{side}_knee"), 0] = KNEE  # a straight knee knows no way to bend
         self.posture = 1.0 / np.array([_tolerance(joint) for joint in self.layout.joints])
-        self.posture_jacobian = np.zeros((len(self.posture), self.model.nv))
-        self.posture_jacobian[np.arange(len(self.posture)), self.layout.joint_dofs] = self.posture
 
     def solve_frame(self, start: np.ndarray, targets: Targets, frame: int) -> np.ndarray:
         """Levenberg-Marquardt within the hinges' ranges."""
@@ -92,19 +90,20 @@ class _Problem:
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         t, f = targets, frame
-        rows = [self._posture(t.toes[f], t.arms[f])]
+        rows = [self._posture(t.toes[f], t.arms[f], t.hand_weight[f])]
         for side, foot in enumerate(self.feet):
             rows.append(self._place(foot, t.foot_pos[f, side], np.full(3, 1.0 / FOOT)))
             rows.append(self._turn(foot, t.foot_quat[f, side], 1.0 / FOOT_TURN))
             if t.hand_weight[f, side] > 0:
-                rows.append(self._hand(side, t.hand_pos[f, side], np.sqrt(t.hand_weight[f, side]) / HAND))
-        flat = np.sqrt(t.pelvis_weight[f]) / PELVIS
-        rows.append(self._place(self.ids["pelvis"], t.pelvis_pos[f], np.array([flat, flat, 1.0 / PELVIS_HEIGHT])))
+                rows.append(self._hand(side, t.hand_pos[f, side], t.hand_weight[f, side] / HAND))
+        flat = t.pelvis_weight[f] / PELVIS
+        scale = np.array([flat, flat, np.hypot(flat, 1.0 / PELVIS_HEIGHT)])
+        rows.append(self._place(self.ids["pelvis"], t.pelvis_pos[f], scale))
         rows.append(self._turn(self.ids["pelvis"], t.pelvis_quat[f], 1.0 / PELVIS_TURN))
         rows.append(self._turn(self.ids["thorax"], t.thorax_quat[f], 1.0 / THORAX_TURN))
         rows.append(self._turn(self.ids["head"], t.head_quat[f], 1.0 / HEAD_TURN))
         if t.com_weight[f] > 0:
-            rows.append(self._balance(t.com[f], np.sqrt(t.com_weight[f]) / COM))
+            rows.append(self._balance(t.com[f], t.com_weight[f] / COM))
         residuals, jacobians = zip(*rows, strict=True)
         return np.concatenate(residuals), np.concatenate(jacobians)
 
@@ -131,10 +130,13 @@ class _Problem:
         mujoco.mj_jacSubtreeCom(self.model, self.data, jac, 1)
         return (target - self.data.subtree_com[1, :2]) * scale, jac[:2] * scale
 
-    def _posture(self, toes: np.ndarray, arms: np.ndarray) -> Rows:
-        target = np.zeros(len(self.posture))
+    def _posture(self, toes: np.ndarray, arms: np.ndarray, hand_weight: np.ndarray) -> Rows:
+        target, scale = np.zeros(len(self.posture)), self.posture.copy()
         target[self.arms], target[self.toes] = arms, toes
-        return (target - self.data.qpos[self.layout.joint_qpos]) * self.posture, self.posture_jacobian
+        scale[self.arms] *= 1.0 - 0.85 * hand_weight[:, None]  # the arm follows its hand, not the trunk
+        jac = np.zeros((len(scale), self.model.nv))
+        jac[np.arange(len(scale)), self.layout.joint_dofs] = scale
+        return (target - self.data.qpos[self.layout.joint_qpos]) * scale, jac
 
 
 def _tolerance(joint: str) -> float:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 import mujoco
 import numpy as np
 from scipy.ndimage import label
-from scipy.spatial import ConvexHull, QhullError
+from scipy.spatial import ConvexHull
 
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.world import World, build_world
@@ -40,7 +40,7 @@ def judge(clip: Clip) -> Quality:
 def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:
     """Judge qpos (T, nq) of a character in its world."""
     m, layout = copy.deepcopy(world.plain), world.layout
-    m.geom_margin[:] = TOUCH  # contacts are then listed a little before they happen
+    m.geom_margin[:], m.body_margin[:] = TOUCH, TOUCH  # contacts are then listed a little before they happen
     data = mujoco.MjData(m)
     corners = [g for g in range(m.ngeom) if "foot" in m.body(m.geom_bodyid[g]).name or "toes" in m.body(m.geom_bodyid[g]).name]
     corners = [g for g in corners if m.geom_contype[g]]
@@ -95,9 +95,9 @@ def _slide(near: np.ndarray, places: np.ndarray) -> float:
 
 
 def _margin(point: np.ndarray, support: np.ndarray) -> float:
-    """Distance of a point (2,) inside the convex hull of the support (C, 2), negative outside [m]."""
-    try:
-        equations = ConvexHull(support).equations
-    except (QhullError, ValueError):
+    """Distance of a point (2,) inside the convex hull of the support (C, 2), negative outside, -1 without support [m]."""
+    if len(support) == 0:
         return -1.0
+    patch = 0.001 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])  # gives two contacts in a line an area
+    equations = ConvexHull((support[:, None] + patch).reshape(-1, 2)).equations
     return float(-(equations[:, :2] @ point + equations[:, 2]).max())

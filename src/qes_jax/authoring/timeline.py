@@ -29,8 +29,8 @@ def ease(u: np.ndarray) -> np.ndarray:
 
 
 def ramp(t: np.ndarray, start: float, end: float) -> np.ndarray:
-    """`ease` between two times [s]."""
-    return ease((t - start) / max(end - start, 1e-9))
+    """`ease` from 0 at `start` to 1 at `end` [s]; falls from 1 to 0 where `end` comes first."""
+    return ease((t - start) / (end - start))
 
 
 def keyed(t: np.ndarray, keys: Keys) -> np.ndarray:
