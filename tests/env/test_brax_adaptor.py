@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from brax.envs.wrappers.training import wrap
+from brax.envs.wrappers.training import EvalWrapper, wrap
 from brax.training.agents.ppo import networks
 from brax.training.agents.ppo import train as ppo
 
@@ -32,7 +32,7 @@ def test_sizes(env, lab):
 
 
 def test_a_step_has_the_shape_of_a_reset_under_the_training_wrappers(env):
-    wrapped = wrap(env, episode_length=20)
+    wrapped = EvalWrapper(wrap(env, episode_length=20))
     state = jax.eval_shape(wrapped.reset, jax.ShapeDtypeStruct((4, 2), jnp.uint32))
     after = jax.eval_shape(wrapped.step, state, jax.ShapeDtypeStruct((4, 32), jnp.float32))
     assert shapes(after) == shapes(state)

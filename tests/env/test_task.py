@@ -73,6 +73,17 @@ def test_an_action_is_a_share_of_the_maximum_torque(lab: Lab):
     assert np.all(data.qfrc_actuator[:6] == 0)  # nothing holds the root
 
 
+def test_the_floor_bears_a_standing_body(lab: Lab):
+    """Forces on the links point up, and are of the order of the weight, while the limp body begins to sink."""
+    state = lab.start_from(0, 40)
+    upward = []
+    for _ in range(4):
+        state, _ = lab.step(lab.params, state, jnp.zeros((ROWS, 32)))
+        upward.append(state.derived.force[:, :, 0, 2].sum(axis=1))
+    weight = 9.81 * lab.world.mj.body_mass.sum()
+    assert np.all((np.mean(upward, axis=0) > 0.2 * weight) & (np.mean(upward, axis=0) < 2.0 * weight))
+
+
 @pytest.fixture(scope="module")
 def pd_task() -> Task:
     return Task(replace(CONFIG, pd_scale=2.0), make_engine(build_world(CharacterConfig(actuation="pd")), "mujoco"))

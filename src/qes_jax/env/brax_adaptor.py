@@ -43,7 +43,7 @@ class BraxEnv(Env):
             obs=_named(timestep.obs),
             reward=timestep.reward,
             done=jnp.maximum(timestep.terminated, timestep.truncated),
-            metrics=metrics,
+            metrics={**state.metrics, **metrics},  # a wrapper may have added its own
             info={**state.info, "truncation": timestep.truncated},
         )
 
