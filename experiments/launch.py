@@ -3,6 +3,9 @@
 import contextlib
 import io
 import os
+import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 
 
@@ -11,5 +14,24 @@ def prepare_jax() -> None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qes_jax" / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "1")
+    # A program read back from the cache makes XLA:CPU report that its own tuning hints (prefer-no-gather) are no features of the host.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with contextlib.redirect_stdout(io.StringIO()):  # it prints that Warp is not installed, which most need not know
         import mujoco.mjx  # noqa: F401
+
+
+def explained(main: Callable[..., int]) -> Callable[..., int]:
+    """A command whose user's mistakes end it with one line and exit code 2, not with a traceback."""
+
+    @wraps(main)
+    def run(*args, **kwargs) -> int:
+        try:
+            return main(*args, **kwargs)
+        except (FileNotFoundError, ValueError, KeyError) as error:
+            words = error.args[0] if isinstance(error, KeyError) else error
+            if os.environ.get("QES_TRACEBACK"):
+                raise
+            print(f"error: {words}\n(QES_TRACEBACK=1 shows where it was raised)", file=sys.stderr)
+            return 2
+
+    return run

@@ -1,38 +1,46 @@
 """Train a policy: python experiments/run.py [--preset cpu] [--ablation no_contact] [--clips walk chair] [--resume latest] ..."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import tyro
-from launch import prepare_jax
+from launch import explained, prepare_jax
 from settings import RunConfig, presets
 
-from qes_jax.runs.folder import RunFolder, create, find
+from qes_jax.runs.config import from_json
+from qes_jax.runs.folder import RunFolder, find
 
-ROOT = Path("runs")
+
+class Request(NamedTuple):
+    """What the command line asks for."""
+
+    config: RunConfig
+    resume: RunFolder | None  # None: a new run
+    tracker: Literal["none", "wandb", "tensorboard"]
+    root: Path
 
 
+@explained
 def main(argv: list[str] | None = None) -> int:
-    """Parse the command line, then train. Exit code 0 when done or stopped on request, 1 when training failed."""
-    run, config, tracker = parse(sys.argv[1:] if argv is None else argv)
+    """Parse the command line, then train. Exit code 0 when done or stopped on request, 1 when training failed, 2 for bad input."""
+    request = parse(sys.argv[1:] if argv is None else argv)
     prepare_jax()
     from train_run import train_run  # only now: it imports JAX
 
-    return train_run(run, config, tracker)
+    return train_run(request.config, request.resume, request.tracker, request.root)
 
 
-def parse(argv: list[str]) -> tuple[RunFolder, RunConfig, str]:
-    """The run folder (a new one, or the one to resume), its settings, and the tracker's name."""
+def parse(argv: list[str]) -> Request:
+    """Settings from the preset, changed by the command line; with --resume, those that the run was begun with."""
     start = preset_of(argv)
 
     def entry(
         config: Annotated[RunConfig, tyro.conf.arg(name="")] = start,
         resume: str | None = None,
         tracker: Literal["none", "wandb", "tensorboard"] = "wandb",
-        root: Path = ROOT,
-    ) -> tuple[RunFolder, RunConfig, str]:
+        root: Path = Path("runs"),
+    ) -> Request:
         """Train a policy that follows headset and controllers through furnished rooms.
 
         Args:
@@ -42,27 +50,26 @@ def parse(argv: list[str]) -> tuple[RunFolder, RunConfig, str]:
             root: where run folders lie.
         """
         if resume is None:
-            return create(root, config.preset, config), config, tracker
-        from qes_jax.runs.config import from_json
-
+            return Request(config, None, tracker, root)
         run = find(root, resume)
-        return run, from_json(RunConfig, run.read_config(), str(run.config)), tracker
+        return Request(from_json(RunConfig, run.read_config(), str(run.config)), run, tracker, root)
 
     return tyro.cli(entry, args=argv)
 
 
 def preset_of(argv: list[str]) -> RunConfig:
-    """The preset that the command line names, before anything else of it is read."""
-    known = presets()
-    for i, word in enumerate(argv):
-        name = word.removeprefix("--preset=") if word.startswith("--preset=") else None
-        if word == "--preset" and i + 1 < len(argv):
-            name = argv[i + 1]
-        if name is not None:
-            if name not in known:
-                raise SystemExit(f"unknown preset {name!r}: expected one of {', '.join(known)}")
-            return known[name]
-    return known["cpu"]
+    """The preset that the command line names, before anything else of it is read. Raises ValueError that lists the valid ones."""
+    words = [w for i, word in enumerate(argv) if (w := _value(word, argv[i + 1 : i + 2])) is not None]
+    name = words[-1] if words else "cpu"
+    if name not in presets():
+        raise ValueError(f"unknown preset {name!r}: expected one of {', '.join(presets())}")
+    return presets()[name]
+
+
+def _value(word: str, following: list[str]) -> str | None:
+    if word.startswith("--preset="):
+        return word.removeprefix("--preset=")
+    return following[0] if word == "--preset" and following else None
 
 
 if __name__ == "__main__":

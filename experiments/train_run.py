@@ -4,22 +4,21 @@ import os
 from pathlib import Path
 
 import jax
-import numpy as np
 from assemble import Loaded, get_clips, initial_state, make_program, make_task
 from settings import RunConfig
 
 from qes_jax.evaluate.summary import make_evaluator
 from qes_jax.ppo.inference import policy, policy_params
-from qes_jax.runs.folder import RunFolder
-from qes_jax.runs.loop import LoopConfig, TrainingFailed, train_loop
+from qes_jax.runs.folder import RunFolder, create
+from qes_jax.runs.failure import TrainingFailed
+from qes_jax.runs.loop import LoopConfig, train_loop
 from qes_jax.runs.progress import make_display
 from qes_jax.runs.stop import StopFlag
 from qes_jax.runs.tracker import make_tracker
 
 
-def train_run(run: RunFolder, config: RunConfig, tracker: str) -> int:
-    """Train until config.samples, resuming from the run's newest checkpoint. Returns the process's exit code."""
-    print(f"run folder: {run.path}  (device: {jax.devices()[0].device_kind}, {jax.device_count()} of it)", flush=True)
+def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: Path) -> int:
+    """Train until config.samples, in a new run folder below root or on from a run's newest checkpoint. Returns the exit code."""
     clips = get_clips(config)
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
     task, params = make_task(config, clips)
@@ -33,6 +32,8 @@ def train_run(run: RunFolder, config: RunConfig, tracker: str) -> int:
         evaluate_every=config.evaluate_every,
         best="eval/mean_tracked_s",
     )
+    run = resume or create(root, config.preset, config)
+    print(f"run folder: {run.path}  (device: {jax.devices()[0].device_kind}, {jax.device_count()} of it)", flush=True)
     with StopFlag() as stop:
         try:
             outcome = train_loop(

@@ -32,7 +32,7 @@ def test_every_value_is_taken_and_arrives(path, parse, tmp_path):
         values = spec.get("values") or [v for v in (spec.get("value"), spec.get("min"), spec.get("max")) if v is not None]
         assert values, f"{name} has no values"
         for value in values:
-            _, config, _ = parse([f"--{name}", str(value), "--root", str(tmp_path)])
+            config = parse([f"--{name}", str(value), "--root", str(tmp_path)]).config
             assert _at(config, name) == value
 
 

@@ -1,0 +1,76 @@
+"""experiments/run.py as a user runs it: trains, saves, and after kill -9 repeats to the bit what it had lost."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[1]
+SMALL = ["--preset", "smoke", "--samples", "6144", "--evaluate-every", "4", "--tracker", "none"]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, str(REPO / "experiments" / "run.py"), *arguments]
+
+
+def lines(root: Path) -> list[dict]:
+    """The metrics of the only run below root, without the clock's."""
+    (path,) = root.glob("*/metrics.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")]
+    return [{k: v for k, v in row.items() if not k.startswith("time/")} for row in rows]
+
+
+def wait_for_lines(process: subprocess.Popen, root: Path, count: int) -> None:
+    """Until the run has written `count` lines of metrics."""
+    while process.poll() is None:
+        files = list(root.glob("*/metrics.jsonl"))
+        if files and files[0].read_text().count("\n") >= count:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"the run ended with {process.returncode} before {count} lines")
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_gives_the_same_metrics_to_the_bit(tmp_path):
+    subprocess.run(command(*SMALL, "--root", str(tmp_path / "whole")), check=True)
+    process = subprocess.Popen(command(*SMALL, "--root", str(tmp_path / "cut")))
+    wait_for_lines(process, tmp_path / "cut", 6)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    subprocess.run(command("--resume", "latest", "--tracker", "none", "--root", str(tmp_path / "cut")), check=True)
+    whole, cut = lines(tmp_path / "whole"), lines(tmp_path / "cut")
+    assert len(whole) == 12
+    assert cut == whole
+    assert {k: v for row in whole for k, v in row.items() if k.startswith("nan/")}.keys() >= {"nan/obs", "nan/grads"}
+
+
+@pytest.mark.slow
+def test_sigterm_saves_and_ends_cleanly(tmp_path):
+    process = subprocess.Popen(command(*SMALL[:2], "--samples", "10000000", "--tracker", "none", "--root", str(tmp_path)))
+    wait_for_lines(process, tmp_path, 2)
+    process.terminate()
+    assert process.wait(timeout=120) == 0
+    assert list(tmp_path.glob("*/checkpoints/0*"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--preset", "huge"], "expected one of"),
+        (["--resume", "nothing"], "no run"),
+        (["--clips", "no_such_clip"], "no_such_clip"),
+        (["--scene", "castle"], "castle"),
+    ],
+)
+def test_a_wrong_word_is_one_clear_line(tmp_path, arguments, words):
+    done = subprocess.run(
+        command(*arguments, "--root", str(tmp_path)), capture_output=True, text=True, env={**os.environ}, check=False
+    )
+    assert done.returncode != 0
+    assert words in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
