@@ -1,7 +1,6 @@
 """From settings to the things themselves: clips, world, engine, task, and a trained policy back from its run folder."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import jax
@@ -17,26 +16,11 @@ from qes_jax.motion.clip import Clip
 from qes_jax.motion.library import load_clips, pack, world_for
 from qes_jax.motion.mirror import mirror_clip
 from qes_jax.ppo import train
-from qes_jax.ppo.inference import PolicyParams, policy, policy_params
+from qes_jax.ppo.inference import PolicyParams
 from qes_jax.ppo.loss import Mirror
-from qes_jax.runs.checkpoint import CheckpointStore
-from qes_jax.runs.config import from_json
-from qes_jax.runs.folder import RunFolder
 from qes_jax.runs.loop import Program
 
 Act = Callable[[PolicyParams, jax.Array], jax.Array]
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A trained policy and the task it was trained on."""
-
-    config: RunConfig
-    clips: list[Clip]
-    task: Task
-    params: EnvParams
-    policy: PolicyParams
-    act: Act  # (policy, obs (..., n_policy)) -> mean action (..., J)
 
 
 def get_clips(config: RunConfig) -> list[Clip]:
@@ -75,15 +59,3 @@ def make_program(config: RunConfig, task: Task, evaluate: Callable | None) -> Pr
         with_adaptive=lambda params, part: params._replace(start_weight=part[0], difficulty=part[1]),
         evaluate=evaluate,
     )
-
-
-def load_run(run: RunFolder, clips: list[Clip] | None = None) -> Loaded:
-    """The newest good checkpoint of a run, on its own clips or on others (which must bring no new observation)."""
-    config = from_json(RunConfig, run.read_config(), str(run.config))
-    clips = get_clips(config) if clips is None else clips
-    task, params = make_task(config, clips)
-    like = jax.eval_shape(partial(initial_state, config, task), params)
-    found = CheckpointStore(run.checkpoints).restore_latest({"train": like})
-    if found is None:
-        raise FileNotFoundError(f"{run.checkpoints}: no checkpoint yet")
-    return Loaded(config, clips, task, params, policy_params(found.state["train"]), partial(policy, config.ppo))

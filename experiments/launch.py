@@ -10,11 +10,12 @@ from pathlib import Path
 
 
 def prepare_jax() -> None:
-    """Keep compiled programs on disk between runs, unless the user has said where, and import MJX without its chatter."""
+    """Keep compiled programs on disk, unless the user has said where, and import MJX without its chatter."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qes_jax" / "jax"
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "1")
-    # A program read back from the cache makes XLA:CPU report that its own tuning hints (prefer-no-gather) are no features of the host.
+    # XLA:CPU takes its own tuning hints (prefer-no-gather) in a cached program for features that
+    # the host lacks, and says so at length.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with contextlib.redirect_stdout(io.StringIO()):  # it prints that Warp is not installed, which most need not know
         import mujoco.mjx  # noqa: F401

@@ -1,4 +1,4 @@
-"""Train a policy: python experiments/run.py [--preset cpu] [--ablation no_contact] [--clips walk chair] [--resume latest] ..."""
+"""Train a policy: python experiments/run.py [--preset cpu] [--ablation no_contact] [--clips walk] [--resume latest]"""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ class Request(NamedTuple):
 
 @explained
 def main(argv: list[str] | None = None) -> int:
-    """Parse the command line, then train. Exit code 0 when done or stopped on request, 1 when training failed, 2 for bad input."""
+    """Parse the command line, then train. Exit code 0: done or stopped on request, 1: training failed, 2: bad input."""
     request = parse(sys.argv[1:] if argv is None else argv)
     prepare_jax()
     from train_run import train_run  # only now: it imports JAX
@@ -58,7 +58,7 @@ def parse(argv: list[str]) -> Request:
 
 
 def preset_of(argv: list[str]) -> RunConfig:
-    """The preset that the command line names, before anything else of it is read. Raises ValueError that lists the valid ones."""
+    """The preset that the command line names, before anything else is read. Raises ValueError that lists them."""
     words = [w for i, word in enumerate(argv) if (w := _value(word, argv[i + 1 : i + 2])) is not None]
     name = words[-1] if words else "cpu"
     if name not in presets():

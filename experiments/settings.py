@@ -1,4 +1,4 @@
-"""One tree of settings for a whole run, and the presets. Saved beside every run; evaluation rebuilds everything from that file alone."""
+"""One tree of settings for a whole run, and the presets. Evaluation rebuilds everything from the copy beside a run."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal

@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import jax
-from assemble import Loaded, get_clips, initial_state, make_program, make_task
+from assemble import get_clips, initial_state, make_program, make_task
 from settings import RunConfig
 
 from qes_jax.evaluate.summary import make_evaluator
 from qes_jax.ppo.inference import policy, policy_params
-from qes_jax.runs.folder import RunFolder, create
 from qes_jax.runs.failure import TrainingFailed
+from qes_jax.runs.folder import RunFolder, create
 from qes_jax.runs.loop import LoopConfig, train_loop
 from qes_jax.runs.progress import make_display
 from qes_jax.runs.stop import StopFlag
@@ -18,7 +18,7 @@ from qes_jax.runs.tracker import make_tracker
 
 
 def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: Path) -> int:
-    """Train until config.samples, in a new run folder below root or on from a run's newest checkpoint. Returns the exit code."""
+    """Train until config.samples, in a new run folder or on from a run's newest checkpoint. Returns the exit code."""
     clips = get_clips(config)
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
     task, params = make_task(config, clips)
@@ -43,5 +43,6 @@ def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: P
         except TrainingFailed as error:
             print(error, flush=True)
             return 1
-    print(f"{outcome.reason} after {outcome.iteration} iterations; evaluate it: python experiments/evaluate.py {run.path}")
+    print(f"{outcome.reason} after {outcome.iteration} iterations")
+    print(f"evaluate it: python experiments/evaluate.py {run.path}")
     return 0
