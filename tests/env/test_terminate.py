@@ -20,7 +20,7 @@ def failed(lab: Lab, sensor: float = 0.0, height: float = 0.0, speed: float = 0.
         ref.sensor_pos[FRAME].at[2, 1].add(sensor), none, none,
     )  # fmt: skip
     qvel = jnp.zeros(38).at[11].set(speed)
-    return tuple(bool(x) for x in failure(CONFIG.terminate, ref, jnp.int32(FRAME), body, qvel))
+    return tuple(bool(x) for x in failure(CONFIG, ref, jnp.int32(FRAME), body, qvel))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from qes_jax.model.world import Layout
 from qes_jax.motion.library import Reference
 from qes_jax.rotations import angle_between
 
+SMOOTH = 0.1  # of a contact, our choice: in flight, where there should be none, a faint touch costs little
 TOUCH = 5.0  # [N] a force that counts as 63 % of a contact, our choice: well below any weight that is carried
 
 
@@ -47,8 +48,8 @@ def contact_overlap(label: jax.Array, force: jax.Array) -> jax.Array:
     label (L, O) 0 or 1, force (L, O, 3) [N]. A force f counts as a contact by the degree 1 - exp(-|f| / TOUCH).
     """
     touch = 1.0 - jnp.exp(-jnp.linalg.norm(force, axis=-1) / TOUCH)
-    union = jnp.sum(jnp.maximum(label, touch))
-    return jnp.where(union > 1e-3, jnp.sum(jnp.minimum(label, touch)) / jnp.maximum(union, 1e-3), 1.0)
+    both, either = jnp.sum(jnp.minimum(label, touch)), jnp.sum(jnp.maximum(label, touch))
+    return (both + SMOOTH) / (either + SMOOTH)
 
 
 def names() -> list[str]:

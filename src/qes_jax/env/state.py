@@ -26,7 +26,7 @@ class EnvState(NamedTuple):
     physics: Physics
     derived: Derived
     frame: jax.Array  # () int32, index into the reference: where the user is now
-    age: jax.Array  # () int32 [frames] since the episode began
+    age: jax.Array  # () int32 [frames] counted to max_frames; begins at random, lest all episodes end together
     start: jax.Array  # () int32, the frame where it began
     action: jax.Array  # (J,) the last one, clipped
     key: jax.Array

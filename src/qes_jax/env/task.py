@@ -66,7 +66,7 @@ class Task:
         body = body_of(self.engine.world.layout, physics, derived)
         layout, ref = self.engine.world.layout, params.reference
         terms = reward_terms(self.config.reward, layout, ref, frame, body, derived.force, action, state.action)
-        failed = failure(self.config.terminate, params.reference, frame, body, physics.qvel)
+        failed = failure(self.config, params.reference, frame, body, physics.qvel)
         _, last = clip_bounds(params.reference, frame)
         terminated = failed.sensor | failed.height | failed.speed
         truncated = ~terminated & ((frame >= last) | (after.age >= self.config.max_frames))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from qes_jax.env.config import TerminateConfig
+from qes_jax.env.config import EnvConfig
 from qes_jax.env.state import Body
 from qes_jax.motion.library import Reference
 
@@ -18,11 +18,13 @@ class Failure(NamedTuple):
     speed: jax.Array  # the simulation went astray
 
 
-def failure(config: TerminateConfig, ref: Reference, frame: jax.Array, body: Body, qvel: jax.Array) -> Failure:
-    """Compare the body (with qvel (nv,)) with the reference at `frame`."""
+def failure(config: EnvConfig, ref: Reference, frame: jax.Array, body: Body, qvel: jax.Array) -> Failure:
+    """Compare the body (with qvel (nv,)) with the reference at `frame`. Without controllers only the headset counts."""
+    limit = config.terminate
+    used = slice(0, 3 if config.controllers else 1)
     off = jnp.linalg.norm(ref.sensor_pos[frame] - body.sensor_pos, axis=-1)
     return Failure(
-        sensor=jnp.max(off) > config.sensor,
-        height=jnp.abs(ref.link_pos[frame, 0, 2] - body.pos[0, 2]) > config.height,
-        speed=jnp.max(jnp.abs(qvel)) > config.speed,
+        sensor=jnp.max(off[used]) > limit.sensor,
+        height=jnp.abs(ref.link_pos[frame, 0, 2] - body.pos[0, 2]) > limit.height,
+        speed=jnp.max(jnp.abs(qvel)) > limit.speed,
     )
