@@ -10,7 +10,7 @@ from qes_jax.model.kinematics import make_tree, poses
 from qes_jax.model.scene import SCENES, Piece
 from qes_jax.model.world import build_world
 
-# Hinges and slides off their body's origin, a fixed child, a mocap body with a child, a joint with a rest value, two free bodies.
+# Hinges and slides off their body's origin, fixed children, a mocap body with a child, a rest value, two free bodies.
 ODD = """
 <mujoco>
   <worldbody>
@@ -20,7 +20,7 @@ ODD = """
     <body pos="0 1 0"><freejoint/><geom size=".1"/>
       <body pos=".2 0 .1" quat="1 0 1 0"><geom size=".1"/>
         <body pos="0 0 .5">
-          <joint type="slide" axis="1 0 0"/><joint type="hinge" axis="0 0 1" pos=".1 0 0"/><joint type="slide" axis="0 1 1"/>
+          <joint type="slide" axis="1 0 0"/><joint type="hinge" pos=".1 0 0"/><joint type="slide" axis="0 1 1"/>
           <geom size=".1"/>
         </body>
       </body>

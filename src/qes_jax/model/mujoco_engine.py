@@ -55,13 +55,14 @@ class MujocoEngine:
             view = batch.bind(field)
             view[:] = row.reshape(view.shape)
         failed = _step(batch, self._silent, n_substeps - 1) if n_substeps > 1 else []
-        failed = [*failed, *_step(batch, self.world.mj, 1)]
+        failed = [*failed, *_step(batch, self.world.mj, 1), *np.flatnonzero(_broken(batch))]
         for field, to in zip((*STATE[:3], "sensordata"), out, strict=True):
             value = batch.bind(field)
             to = to.reshape(value.shape)
             # A sensor gives the force on the object, the contract that on the link.
             copied = np.negative if field == "sensordata" else np.positive
-            copied(value, out=to, casting="unsafe")
+            with np.errstate(over="ignore"):
+                copied(value, out=to, casting="unsafe")
             to[failed] = np.nan
 
     def _batch(self, count: int) -> Batch:
@@ -79,6 +80,12 @@ def _step(batch: Batch, model: mujoco.MjModel, n_substeps: int) -> list[int]:
     except SimulationError as error:
         return list(error.ids)
     return []
+
+
+def _broken(batch: Batch) -> np.ndarray:
+    """(nsim,) where MuJoCo calls a simulation unstable, or a control is no number (which it ignores)."""
+    fastest = np.maximum(np.abs(batch.bind("qvel")).max(axis=1), np.abs(batch.bind("qacc_warmstart")).max(axis=1))
+    return ~(fastest < mujoco.mjMAXVAL) | ~np.isfinite(batch.bind("ctrl")).all(axis=1)
 
 
 def _call_host(write, shapes: list[jax.ShapeDtypeStruct], *args: jax.Array) -> list[jax.Array]:
