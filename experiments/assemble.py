@@ -20,6 +20,7 @@ from qes_jax.ppo.inference import PolicyParams
 from qes_jax.ppo.loss import Mirror
 from qes_jax.runs.loop import Program
 
+ADAPTIVE = ("start_weight", "difficulty", "mean_pose")  # what a run has of its own beyond its clips
 Act = Callable[[PolicyParams, jax.Array], jax.Array]
 
 
@@ -55,7 +56,7 @@ def make_program(config: RunConfig, task: Task, evaluate: Callable | None) -> Pr
     return Program(
         iteration=train.make_iteration(config.ppo, task.reset, task.step, mirror=mirror),
         adapt=adapt,
-        adaptive=lambda params: (params.start_weight, params.difficulty),
-        with_adaptive=lambda params, part: params._replace(start_weight=part[0], difficulty=part[1]),
+        adaptive=lambda params: {name: getattr(params, name) for name in ADAPTIVE},
+        with_adaptive=lambda params, part: params._replace(**part),
         evaluate=evaluate,
     )

@@ -73,6 +73,14 @@ class CheckpointStore:
         like: a pytree of arrays or of `jax.ShapeDtypeStruct`.
         Raises ValueError where a checkpoint does not fit `like`, RuntimeError where there are some and all are broken.
         """
+        found = self.latest()
+        return found and found._replace(state=fill(like, found.state, "the checkpoint"))
+
+    def latest(self) -> Restored | None:
+        """The newest checkpoint that can be read, as nothing but its leaves by name; None where there is none at all.
+
+        Raises RuntimeError where there are some and all are broken.
+        """
         skipped: list[str] = []
         for number in reversed(self.numbers()):
             try:
@@ -81,7 +89,7 @@ class CheckpointStore:
                 skipped.append(str(error))
                 log.warning("skipped a broken checkpoint: %s", error)
                 continue
-            return Restored(fill(like, leaves, f"checkpoint {number}"), meta, skipped)
+            return Restored(leaves, meta, skipped)
         if skipped:
             raise RuntimeError("no checkpoint can be read:\n" + "\n".join(skipped))
         return None
@@ -140,6 +148,18 @@ def fill(like: Any, leaves: Mapping[str, np.ndarray], where: str) -> Any:
         raise ValueError(f"{where} does not fit this configuration: {odd[0]} is only in one of both ({len(odd)} such)")
     filled = [_place(leaves[n], x, f"{where}: {n}") for n, (_, x) in zip(names, expected, strict=True)]
     return jax.tree.unflatten(jax.tree.structure(like), filled)
+
+
+def nest(leaves: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Leaves by their path as nested dictionaries of arrays: {"train/lr": x} -> {"train": {"lr": x}}."""
+    tree: dict[str, Any] = {}
+    for name, value in leaves.items():
+        *folders, leaf = name.split("/")
+        inner = tree
+        for folder in folders:
+            inner = inner.setdefault(folder, {})
+        inner[leaf] = jnp.asarray(value)
+    return tree
 
 
 def named_leaves(tree: Any) -> dict[str, Any]:

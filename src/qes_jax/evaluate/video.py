@@ -1,0 +1,79 @@
+"""A video of an episode through MuJoCo's renderer, on the OpenGL that was chosen when MuJoCo was imported."""
+
+import copy
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import mediapy
+import mujoco
+import numpy as np
+
+from qes_jax.evaluate.episode import Episode
+
+SIZE = (480, 640)  # height, width; even numbers, as H.264 wants
+GHOST = np.array([0.3, 0.7, 0.45, 0.35])
+DEVICE = np.array([0.9, 0.25, 0.15, 1.0])
+
+
+def save_video(path: Path, episode: Episode, every: int = 2, size: tuple[int, int] = SIZE) -> None:
+    """Write every `every`-th frame as mp4: body, reference (a green ghost), the user's devices (red balls)."""
+    aside = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
+    with mediapy.VideoWriter(aside, shape=size, fps=episode.fps / every, crf=24) as writer:
+        for image in images(episode, every, size):
+            writer.add_image(image)
+    aside.replace(path)
+
+
+def images(episode: Episode, every: int = 1, size: tuple[int, int] = SIZE) -> Iterator[np.ndarray]:
+    """Images (height, width, 3) uint8 of every `every`-th frame."""
+    m = episode.world().plain
+    m.vis.global_.offheight, m.vis.global_.offwidth = size
+    m.vis.quality.offsamples, m.vis.quality.shadowsize = 0, 1024  # a software renderer takes 0.2 s a frame with more
+    ghost_model = _ghost(m) if episode.body_known else None
+    data, ghost = mujoco.MjData(m), mujoco.MjData(m)
+    for d in (data, ghost):
+        d.mocap_pos[:], d.mocap_quat[:] = episode.placement[:, :3], episode.placement[:, 3:]
+    with mujoco.Renderer(m, *size) as renderer:
+        renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
+        camera = _camera(episode.qpos[0, :3])
+        for t in range(0, len(episode.qpos), every):
+            data.qpos[:], ghost.qpos[:] = episode.qpos[t], episode.reference_qpos[t]
+            camera.lookat[:2] += 0.1 * (episode.qpos[t, :2] - camera.lookat[:2])  # follows smoothly
+            mujoco.mj_kinematics(m, data)
+            mujoco.mj_camlight(m, data)
+            renderer.update_scene(data, camera)
+            if ghost_model is not None:
+                mujoco.mj_kinematics(m, ghost)
+                _add_ghost(renderer.scene, ghost_model, ghost)
+            for pos in episode.user_pos[t]:
+                _add_ball(renderer.scene, pos)
+            yield renderer.render()
+
+
+def _camera(root: np.ndarray) -> mujoco.MjvCamera:
+    camera = mujoco.MjvCamera()
+    camera.lookat[:] = root[0], root[1], 0.85
+    camera.distance, camera.azimuth, camera.elevation = 4.0, 130.0, -14.0
+    return camera
+
+
+def _ghost(m: mujoco.MjModel) -> mujoco.MjModel:
+    """A copy of the model with only the character to be seen, in one transparent colour."""
+    ghost = copy.copy(m)
+    root = m.body_rootid[m.geom_bodyid]
+    ghost.geom_rgba[:], ghost.geom_matid[:] = GHOST, -1
+    ghost.geom_rgba[(root == 0) | (m.body_mocapid[root] >= 0), 3] = 0.0
+    return ghost
+
+
+def _add_ghost(scene: mujoco.MjvScene, m: mujoco.MjModel, data: mujoco.MjData) -> None:
+    everything, option = mujoco.mjtCatBit.mjCAT_DYNAMIC, mujoco.MjvOption()
+    mujoco.mjv_addGeoms(m, data, option, mujoco.MjvPerturb(), everything, scene)
+
+
+def _add_ball(scene: mujoco.MjvScene, pos: np.ndarray) -> None:
+    size, turn = np.full(3, 0.035), np.eye(3).ravel()
+    geom = scene.geoms[scene.ngeom]
+    mujoco.mjv_initGeom(geom, mujoco.mjtGeom.mjGEOM_SPHERE, size, pos.astype(float), turn, DEVICE.astype(np.float32))
+    scene.ngeom += 1

@@ -1,0 +1,44 @@
+"""A trained policy in one small file: weights, the statistics of its observation, the centre of its PD targets."""
+
+import os
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from qes_jax.ppo.inference import PolicyParams
+from qes_jax.runs.checkpoint import nest
+
+
+class Weights(NamedTuple):
+    """What acting needs besides the configuration."""
+
+    policy: PolicyParams
+    mean_pose: jax.Array  # (J,) [rad] the centre of PD targets, of the motions it was trained on
+
+
+def save_policy(path: Path, policy: PolicyParams, mean_pose: jax.Array) -> None:
+    """Write an npz whose entries are the leaves by their path ("policy/log_std"). Written aside, then renamed."""
+    tree = Weights(policy, mean_pose)._asdict() | {"policy": policy._asdict()}
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    arrays = {jax.tree_util.keystr(p, simple=True, separator="/"): np.asarray(x) for p, x in leaves}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with open(aside, "wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+    aside.replace(path)
+
+
+def load_policy(path: Path) -> Weights:
+    """Read it back. Raises ValueError that names file and entry, FileNotFoundError where there is no file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            tree = nest({name: file[name] for name in file.files})
+        policy = PolicyParams(**tree["policy"])
+        return Weights(policy, tree["mean_pose"])
+    except FileNotFoundError:
+        raise
+    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path}: not a policy: {error}") from error
