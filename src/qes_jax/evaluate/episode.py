@@ -112,5 +112,5 @@ def load_episode(path: Path) -> Episode:
         return Episode(**meta, **arrays)
     except FileNotFoundError:
         raise
-    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+    except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a recorded episode: {error}") from error

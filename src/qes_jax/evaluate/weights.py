@@ -40,5 +40,5 @@ def load_policy(path: Path) -> Weights:
         return Weights(policy, tree["mean_pose"])
     except FileNotFoundError:
         raise
-    except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
+    except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a policy: {error}") from error

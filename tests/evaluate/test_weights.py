@@ -1,0 +1,50 @@
+"""Weights in their file."""
+
+from functools import partial
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from qes_jax.evaluate.weights import load_policy, save_policy
+from qes_jax.ppo.config import PPOConfig
+from qes_jax.ppo.inference import PolicyParams, policy
+from qes_jax.ppo.networks import init_params
+
+N_OBS, N_ACT = 500, 32
+
+
+@pytest.fixture
+def params() -> PolicyParams:
+    weights = jax.eval_shape(partial(init_params, PPOConfig(), N_OBS, N_OBS, N_ACT), jax.random.PRNGKey(1))
+    rng = np.random.default_rng(1)
+    weights = jax.tree.map(lambda x: jnp.asarray(0.1 * rng.normal(size=x.shape), x.dtype), weights)
+    mean, std = jnp.linspace(-1.0, 1.0, N_OBS), jnp.linspace(0.5, 2.0, N_OBS)
+    return PolicyParams(weights["actor"], weights["log_std"], mean, std)
+
+
+def test_a_policy_read_back_acts_bit_for_bit_the_same(tmp_path: Path, params: PolicyParams) -> None:
+    pose = jnp.linspace(-0.5, 0.5, N_ACT)
+    save_policy(tmp_path / "new" / "policy.npz", params, pose)
+    found = load_policy(tmp_path / "new" / "policy.npz")
+    obs = jax.random.normal(jax.random.PRNGKey(2), (3, N_OBS))
+    np.testing.assert_array_equal(policy(PPOConfig(), found.policy, obs), policy(PPOConfig(), params, obs))
+    np.testing.assert_array_equal(found.mean_pose, pose)
+    assert [p.name for p in (tmp_path / "new").iterdir()] == ["policy.npz"]
+    assert (tmp_path / "new" / "policy.npz").stat().st_size < 5e6
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut short", b"not an archive"])
+def test_a_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "policy.npz"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"policy\.npz: not a policy"):
+        load_policy(path)
+
+
+def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
+    np.savez(tmp_path / "policy.npz", other=np.zeros(3))
+    with pytest.raises(ValueError, match=r"policy\.npz: not a policy.*policy"):
+        load_policy(tmp_path / "policy.npz")
