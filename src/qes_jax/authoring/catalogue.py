@@ -1,73 +1,154 @@
-"""The built-in clips by name."""
+"""The built-in clips by name: what each shows, in which scene, and whether training may see it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from qes_jax.authoring.body import Body, make_body
-from qes_jax.authoring.gait import follow, guide_stand, stand_pose, turn_guide, walk_guide
-from qes_jax.authoring.furniture import TUCKED, Visit, seat_of, seat_stand, sit
+from qes_jax.authoring.body import LEFT, RIGHT, Body, make_body
+from qes_jax.authoring.furniture import Visit, seat_of
+from qes_jax.authoring.gestures import alive, look, point_at, reach, shift, squat, wave, write
 from qes_jax.authoring.ik import solve
-from qes_jax.authoring.steps import APPROACH, climb, levels_of
-from qes_jax.authoring.targets import Targets, join, standing
+from qes_jax.authoring.steps import approach
+from qes_jax.authoring.story import Story
+from qes_jax.authoring.targets import Targets, standing
 from qes_jax.authoring.timeline import n_frames
 from qes_jax.model.scene import Piece, Scene
 from qes_jax.motion.build import make_clip
-from qes_jax.motion.clip import Clip
+from qes_jax.motion.clip import FPS, Clip
 
-LICENCE = "Apache-2.0"
-SOURCE = "made by qes_jax.authoring"
-HEIGHT = 1.75
+LICENCE, SOURCE, HEIGHT = "Apache-2.0", "made by qes_jax.authoring", 1.75
 
-Recipe = Callable[[Body], tuple[Targets, Scene]]
-
-
-def _walk_loop(body: Body) -> tuple[Targets, Scene]:
-    points = [(3.0, 0.0), (4.6, 1.2), (3.4, 2.6), (1.0, 2.4), (-1.0, 1.0), (-3.0, -0.6), (-5.0, 0.2), (-4.6, 2.2), (-2.4, 2.4)]
-    points += [(-0.4, 1.0), (1.0, -1.0), (3.0, -1.8), (4.4, -0.4), (3.0, 0.9), (0.6, 0.2)]
-    stand = guide_stand(np.zeros(3))
-    parts = [standing(body, stand, n_frames(0.5))]
-    walk, stand = follow(body, stand, walk_guide(np.zeros(3), points, 1.1))
-    return join([*parts, walk, standing(body, stand, n_frames(0.5))]), Scene("flat")
+LOOP = (
+    (3.0, 0.0), (4.6, 1.2), (3.4, 2.6), (1.0, 2.4), (-1.0, 1.0), (-3.0, -0.6), (-5.0, 0.2), (-4.6, 2.2), (-2.4, 2.4),
+    (-0.4, 1.0), (1.0, -1.0), (3.0, -1.8), (4.4, -0.4), (3.0, 0.9), (0.6, 0.2),
+)  # fmt: skip
 
 
-def _stool(body: Body) -> tuple[Targets, Scene]:
-    piece = Piece("stool", "stool", pos=(2.0, 0.0, 0.0), yaw=np.pi)
-    seat = seat_of(piece)
-    start = np.zeros(3)
-    stand = guide_stand(start)
-    parts = [standing(body, stand, n_frames(0.5))]
-    walk, stand = follow(body, stand, walk_guide(start, [seat.point(0.62)], 0.9))
-    parts.append(walk)
-    turn, stand = follow(body, stand, turn_guide(stand_pose(stand), np.pi, tuple(seat.point(seat.hips + TUCKED))))
-    parts.append(turn)
-    parts.append(sit(body, seat, Visit()))
-    walk, stand = follow(body, seat_stand(seat), walk_guide(stand_pose(seat_stand(seat)), [(0.0, 0.5)], 0.9))
-    parts.append(walk)
-    return join(parts), Scene("stool", (piece,))
+@dataclass(frozen=True)
+class Recipe:
+    """How to make one clip."""
+
+    tell: Callable[[Body, np.random.Generator], Targets]
+    scene: Scene = Scene("flat")
+    held_out: bool = False
+    seed: int = 0
 
 
-def _box(height: float):
-    def recipe(body: Body) -> tuple[Targets, Scene]:
-        piece = Piece("box", "box", (0.6, 0.8, height), (1.6, 0.0, 0.0))
-        start = np.zeros(3)
-        stand = guide_stand(start)
-        levels = levels_of((piece,), start)
-        walk, stand = follow(body, stand, walk_guide(start, [(levels[0].near - APPROACH, 0.0)], 0.9))
-        up, stand = climb(body, stand, levels_of((piece,), stand_pose(stand)))
-        away, stand = follow(body, stand, walk_guide(stand_pose(stand), [(3.5, 0.0)], 0.9))
-        return join([walk, up, away]), Scene("box", (piece,))
-
-    return recipe
-
-
-RECIPES: dict[str, Recipe] = {"walk": _walk_loop, "stool": _stool, "box10": _box(0.1), "box30": _box(0.3), "box45": _box(0.45)}
+def names(held_out: bool | None = None) -> list[str]:
+    """Names of all clips, or only of those that are (not) held out from training."""
+    return [name for name, recipe in RECIPES.items() if held_out in (None, recipe.held_out)]
 
 
 def build(name: str) -> Clip:
-    """One built-in clip. Raises KeyError that lists the valid names."""
+    """One built-in clip, the same whenever it is built. Raises KeyError that lists the valid names."""
+    scene = get_recipe(name).scene
+    return make_clip(name, build_qpos(name), scene, HEIGHT, SOURCE, LICENCE, FPS)
+
+
+def build_qpos(name: str) -> np.ndarray:
+    """The motion alone, qpos (T, nq)."""
+    body, recipe = make_body(HEIGHT), get_recipe(name)
+    rng = np.random.default_rng(recipe.seed)
+    return solve(body, alive(recipe.tell(body, rng), rng))
+
+
+def get_recipe(name: str) -> Recipe:
+    """A recipe by name. Raises KeyError that lists the valid ones."""
     if name not in RECIPES:
-        raise KeyError(f"unknown clip {name!r}: expected one of {sorted(RECIPES)}")
-    body = make_body(HEIGHT)
-    targets, scene = RECIPES[name](body)
-    return make_clip(name, solve(body, targets), scene, HEIGHT, SOURCE, LICENCE)
+        raise KeyError(f"unknown built-in clip {name!r}: expected one of {', '.join(RECIPES)}")
+    return RECIPES[name]
+
+
+def _walk(body: Body, rng: np.random.Generator, points=LOOP, speed: float = 1.1) -> Targets:
+    return Story(body).wait(0.5).walk(*points, speed=speed).wait(0.6).told()
+
+
+def _turns(body: Body, rng: np.random.Generator, angles=(1.6, -3.1, 2.4), rate: float = 1.2) -> Targets:
+    story = Story(body).wait(0.6)
+    for angle in angles:
+        story.turn(angle, rate).wait(0.7)
+    return story.told()
+
+
+def _gestures(body: Body, rng: np.random.Generator, mirrored: bool = False) -> Targets:
+    one, other = (RIGHT, LEFT) if mirrored else (LEFT, RIGHT)
+    story = Story(body)
+    here = partial(standing, body, story.stand)
+    story.add(look(here(n_frames(4.0)), [(1.0, (0.6, 0.1)), (2.2, (-0.5, 0.2))]))
+    story.add(wave(here(n_frames(5.2)), other, 1.2))
+    story.add(shift(body, story.stand, 4.0, one))
+    story.add(write(here(n_frames(6.0)), other, 1.2, rng))
+    story.add(point_at(here(n_frames(4.4)), one, 1.3, 0.5))
+    both = reach(here(n_frames(5.5)), LEFT, [(1.3, (0.5, 0.12, 0.3)), (2.8, (0.42, 0.05, 0.1))])
+    story.add(reach(both, RIGHT, [(1.5, (0.5, 0.12, 0.35)), (3.0, (0.42, 0.05, 0.1))]))
+    return story.told()
+
+
+def _squats(body: Body, rng: np.random.Generator, depths=(0.2, 0.3, 0.38), seconds: float = 1.6) -> Targets:
+    story = Story(body).wait(0.6)
+    for depth in depths:
+        story.add(squat(body, story.stand, depth, seconds)).wait(0.6)
+    return story.told()
+
+
+def _seat(body: Body, rng: np.random.Generator, piece: Piece, via=(), speed=0.9, seated=8.0, side=RIGHT, away=(0.0, 0.8)) -> Targets:
+    """Walk up to a seat, sit down, do small things, stand up and walk away."""
+    seat, visit = seat_of(piece), Visit(seated=seated)
+
+    def busy(targets: Targets) -> Targets:
+        targets = look(targets, [(visit.down + 1.6, (0.5, 0.1)), (visit.down + 2.8, (-0.4, 0.15))])
+        reached = [(visit.down + 3.6, (0.5, 0.2, 0.4)), (visit.down + 4.6, (0.48, 0.05, 0.32))]
+        return reach(targets, side, reached)
+
+    spot = tuple(seat.point(seat.hips + 0.5))
+    return Story(body).wait(0.5).walk(*via, spot, speed=speed).sit(seat, visit, busy).walk(away, speed=speed).wait(0.4).told()
+
+
+def _boxes(body: Body, rng: np.random.Generator, pieces: tuple[Piece, ...], speed=0.9, first=RIGHT, pace=1.0) -> Targets:
+    """Walk up to boxes, step over them one after the other, walk on."""
+    near, far = pieces[0].pos[0] - pieces[0].size[0] / 2, pieces[-1].pos[0] + pieces[-1].size[0] / 2
+    story = Story(body).wait(0.4).walk((near - approach(pieces[0].size[2]), 0.0), speed=speed)
+    return story.climb(pieces, first, pace).walk((far + 1.6, 0.3), speed=speed).wait(0.5).told()
+
+
+def _seat_recipe(kind: str, pos=(2.2, 0.0, 0.0), yaw=np.pi, held_out=False, seed=0, **choices) -> Recipe:
+    piece = Piece(kind, kind, pos=pos, yaw=yaw)
+    return Recipe(partial(_seat, piece=piece, **choices), Scene(kind, (piece,)), held_out, seed)
+
+
+def _box_recipe(*heights: float, x: float = 1.6, depth: float = 0.6, gap: float = 0.2, held_out=False, seed=0, **choices) -> Recipe:
+    pieces = tuple(
+        Piece(f"box{k}", "box", (depth, 0.8, height), (x + k * (depth + gap), 0.0, 0.0)) for k, height in enumerate(heights)
+    )
+    return Recipe(partial(_boxes, pieces=pieces, **choices), Scene("boxes", pieces), held_out, seed)
+
+
+RECIPES: dict[str, Recipe] = {
+    "walk": Recipe(_walk),
+    "walk_slow": Recipe(partial(_walk, points=((2.5, 0.3), (5.0, -0.5), (7.0, 0.4)), speed=0.65), seed=1),
+    "walk_fast": Recipe(partial(_walk, points=((4.0, 0.0), (8.0, 1.0), (12.0, 0.0), (16.0, 0.5)), speed=1.4), seed=2),
+    "walk_curves": Recipe(partial(_walk, points=((1.5, 0.8), (3.0, 0.0), (4.5, -0.9), (6.0, 0.0), (7.0, 1.5)), speed=0.9), seed=3),
+    "turn": Recipe(_turns, seed=4),
+    "stand_gesture": Recipe(_gestures, seed=5),
+    "squat": Recipe(_squats, seed=6),
+    "stool": _seat_recipe("stool", seed=10),
+    "stool_side": _seat_recipe("stool", (1.8, 0.9, 0.0), -np.pi / 2, via=((0.9, -0.1),), side=LEFT, away=(3.2, -0.6), seed=11),
+    "chair": _seat_recipe("chair", seed=12),
+    "chair_side": _seat_recipe("chair", (1.8, -1.0, 0.0), np.pi / 2, via=((0.9, 0.1),), side=LEFT, away=(3.2, 0.6), seed=13),
+    "box_10": _box_recipe(0.10, seed=20),
+    "box_18": _box_recipe(0.18, first=LEFT, seed=21),
+    "box_30": _box_recipe(0.30, seed=22),
+    "box_45": _box_recipe(0.45, seed=23),
+    "boxes_18_45": _box_recipe(0.18, 0.45, seed=24),
+    "test_walk": Recipe(partial(_walk, points=tuple((x, -0.8 * y) for x, y in LOOP), speed=1.2), held_out=True, seed=101),
+    "test_turn": Recipe(partial(_turns, angles=(-2.0, 2.7, -0.8), rate=1.4), held_out=True, seed=104),
+    "test_gesture": Recipe(partial(_gestures, mirrored=True), held_out=True, seed=105),
+    "test_squat": Recipe(partial(_squats, depths=(0.26, 0.34), seconds=1.3), held_out=True, seed=106),
+    "test_stool": _seat_recipe("stool", (1.9, 0.5, 0.0), 2.6, speed=1.0, seated=7.0, side=LEFT, held_out=True, seed=110),
+    "test_chair": _seat_recipe("chair", (2.4, -0.4, 0.0), -2.8, speed=1.0, seated=9.0, away=(0.2, 1.0), held_out=True, seed=112),
+    "test_box_18": _box_recipe(0.18, x=1.9, speed=1.0, pace=1.15, held_out=True, seed=121),
+    "test_box_45": _box_recipe(0.45, x=1.7, first=LEFT, pace=1.1, held_out=True, seed=123),
+    "test_boxes": _box_recipe(0.12, 0.36, x=1.8, held_out=True, seed=124),
+}

@@ -113,7 +113,7 @@ def plan_steps(stand: Stand, guide: Guide, first: int, pause: float) -> Plan:
     """Stances of each foot: each foot comes down where the guide is in the middle of the stance to come."""
     times = np.arange(len(guide.pose)) / FPS
     phase = np.concatenate([[0.0], np.cumsum(0.5 * (guide.cadence[1:] + guide.cadence[:-1])) / FPS])
-    count = max(2, round(phase[-1]))
+    count = max(2, int(np.ceil(phase[-1] - 0.3)))
     phase = phase * count / phase[-1]
 
     def at(step: float) -> float:
@@ -165,6 +165,7 @@ def step_targets(body: Body, t: np.ndarray, plan: Plan, yaw: np.ndarray, rise=0.
     return rest.but(
         foot_pos=ankles,
         foot_quat=np.stack([wxyz(turned(heading[:, s], pitch[:, s])) for s in (LEFT, RIGHT)], axis=1),
+        foot_grip=np.stack([grip(t, stances) for stances in plan], axis=1),
         toes=toes,
         pelvis_pos=np.column_stack([com, pelvis_height(body, ankles, com, pelvis_yaw, rise)]),
         pelvis_quat=wxyz(turned(pelvis_yaw, 0.03 + 0.4 * lean, 0.05 * weight)),
@@ -187,7 +188,8 @@ def foot_course(body: Body, t: np.ndarray, stances: list[Stance]) -> tuple[np.nd
         air = (t > a.end + 1e-9) & (t < b.start - 1e-9)
         u, seconds = (t[air] - a.end) / (b.start - a.end), b.start - a.end
         ends = stance_pitch(a, np.array([a.end - 1e-3, a.end])), stance_pitch(b, np.array([b.start, b.start + 1e-3]))
-        rates = [float(np.diff(e)[0]) / 1e-3 for e in ends]
+        calm = min(1.0, 0.4 / seconds)  # a long swing would overshoot
+        rates = [calm * float(np.diff(e)[0]) / 1e-3 for e in ends]
         points = rolled_ankle(body, a.spot, ends[0]), rolled_ankle(body, b.spot, ends[1])
         speeds = [np.diff(p, axis=0)[0] / 1e-3 for p in points]
         speeds[1][2] -= TOUCHDOWN
@@ -206,7 +208,9 @@ def _swing(u: np.ndarray, points: list[np.ndarray], speeds: list[np.ndarray], se
     bend = 1 + min((3.5 if rise > 0 else 1.2) * max(abs(rise) - 0.05, 0.0), 1.2)
     early, late = 1 - (1 - u) ** bend, u**bend
     flat, up = (late, early) if rise > 0 else (early, late)
+    back = 0.35 * max(rise, 0.0) * u * (1 - u) ** 3 / 0.105  # heels go to the buttocks before they go up
     ahead = hermite(flat, start[:2], end[:2], speeds[0][:2], speeds[1][:2], seconds, 6.0 if bend == 1 else 0.0)
+    ahead -= back[:, None] * (end - start)[:2] / max(np.linalg.norm((end - start)[:2]), 1e-6)
     return np.column_stack([ahead, hermite(up, start[2:], end[2:], speeds[0][2:], speeds[1][2:], seconds)])
 
 
@@ -243,6 +247,12 @@ def _pitched(point: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     return np.stack([x * np.cos(pitch) + z * np.sin(pitch), z * np.cos(pitch) - x * np.sin(pitch)], axis=-1)
 
 
+def grip(t: np.ndarray, stances: list[Stance]) -> np.ndarray:
+    """1 (T,) where the foot stands, 0 in the middle of its swings."""
+    near = np.min([np.maximum(np.maximum(s.start - t, t - s.end), 0.0) for s in stances], axis=0)
+    return 1 - ease(near / 0.1)
+
+
 def load(t: np.ndarray, stances: list[Stance], others: list[Stance]) -> np.ndarray:
     """Share of weight (T,) a foot can take beside the other: 0 in the air, 1 once it stands; it changes while both feet stand."""
     total = np.zeros(len(t))
@@ -271,7 +281,8 @@ def pressure_point(t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
             if k > 0:
                 forward -= 0.06 * np.clip(1 - (t - stance.start) / length, 0, 1)
             if k < len(stances) - 1:
-                forward += 0.06 * np.clip(1 - (stance.end - t) / length, 0, 1)
+                length, far = (length, 0.06) if stance.peel is None else (stance.peel, 0.1)  # onto the toes
+                forward += far * np.clip(1 - (stance.end - t) / length, 0, 1)
             x, y, _, yaw = stance.spot
             points[on, side] = np.stack([x + forward * np.cos(yaw), y + forward * np.sin(yaw)], axis=-1)[on]
     total = np.maximum(loads.sum(axis=1, keepdims=True), 1e-6)

@@ -14,6 +14,7 @@ from qes_jax.authoring.targets import Targets
 FOOT, FOOT_TURN, TOES = 0.0005, 0.01, 0.02
 COM, PELVIS, PELVIS_HEIGHT, PELVIS_TURN = 0.008, 0.003, 0.01, 0.04
 THORAX_TURN, HEAD_TURN, HAND, ARM = 0.05, 0.06, 0.006, 0.08
+AIR = 0.12  # of the grip remains while a foot swings
 TRUNK, NECK, LEG = 0.2, 1.0, 5.0  # pull of hinges towards 0 where nothing else asks
 STEP = 2e-4  # [rad] an iteration that moves no hinge more than this is the last
 ITERATIONS = 30
@@ -92,8 +93,9 @@ class _Problem:
         t, f = targets, frame
         rows = [self._posture(t.toes[f], t.arms[f], t.hand_weight[f])]
         for side, foot in enumerate(self.feet):
-            rows.append(self._place(foot, t.foot_pos[f, side], np.full(3, 1.0 / FOOT)))
-            rows.append(self._turn(foot, t.foot_quat[f, side], 1.0 / FOOT_TURN))
+            grip = AIR + (1.0 - AIR) * t.foot_grip[f, side]
+            rows.append(self._place(foot, t.foot_pos[f, side], np.full(3, grip / FOOT)))
+            rows.append(self._turn(foot, t.foot_quat[f, side], grip / FOOT_TURN))
             if t.hand_weight[f, side] > 0:
                 rows.append(self._hand(side, t.hand_pos[f, side], t.hand_weight[f, side] / HAND))
         flat = t.pelvis_weight[f] / PELVIS

@@ -10,9 +10,13 @@ from qes_jax.authoring.targets import Stand, Targets
 from qes_jax.authoring.timeline import clock, ramp
 from qes_jax.model.scene import Piece
 
-APPROACH = 0.30  # [m] ankles before the edge, toes then have 10 cm left
-ON = 0.15  # [m] ankles beyond the edge that one has stepped up on
-BRINK = 0.16  # [m] ankles before the edge that one steps down from, the balls of the feet just on it
+ON = 0.13  # [m] ankles beyond the edge that one has stepped up on
+BRINK = 0.19  # [m] ankles before the edge that one steps down from, the toes just on it
+
+
+def approach(height: float) -> float:
+    """Ankles before an edge that one steps up, so that toes and the other leg's shin clear it [m]."""
+    return 0.28 + 0.2 * height
 
 
 def _off(drop: float) -> float:
@@ -64,23 +68,23 @@ def climb(body: Body, stand: Stand, levels: list[Level], first: int = RIGHT, pac
 
 
 def plan_moves(levels: list[Level], first: int, pace: float) -> list[Move]:
-    """Steps over levels that begin APPROACH ahead: up with `first`, the other foot beside it, along the top, down, and so on."""
+    """Steps over levels that begin `approach` ahead: up with `first`, the other foot beside it, along the top, down, and so on."""
     moves: list[Move] = []
     other = 1 - first
-    at, height = levels[0].near - APPROACH, 0.0
+    at, height = levels[0].near - approach(levels[0].height), 0.0
     for k, level in enumerate(levels):
         following = levels[k + 1] if k + 1 < len(levels) else None
         moves += _pair(first, other, level.near + ON, level.height, level.height - height, pace)
         at, height = level.near + ON, level.height
         joined = following is not None and following.near - level.far < 0.05 and following.height > height
-        brink = following.near - APPROACH if joined else level.far - BRINK
+        brink = following.near - approach(following.height - height) if joined else level.far - BRINK
         if brink - at > 0.1:
             moves += _pair(first, other, brink, height, 0.0, pace)
         if following is None or (not joined and following.near - level.far > 0.7):
             moves += _pair(first, other, level.far + _off(height), 0.0, -height, pace)
             at, height = level.far + _off(height), 0.0
-            if following is not None and following.near - APPROACH - at > 0.1:
-                moves += _pair(first, other, following.near - APPROACH, 0.0, 0.0, pace)
+            if following is not None and following.near - approach(following.height - height) - at > 0.1:
+                moves += _pair(first, other, following.near - approach(following.height - height), 0.0, 0.0, pace)
     return moves
 
 
@@ -113,9 +117,9 @@ def _stances(stand: Stand, moves: list[Move], pause: float) -> tuple[Plan, float
         change = move.height - spots[side][2]
         trails = bool(moves.index(move) % 2)
         down = trails and change < -0.05  # its heel rises while the other foot goes down
-        push = 0.9 * min(1.0, 2.5 * -change) if down else min(0.2 + 0.9 * abs(change), 0.6)
-        peel = 0.5 * move.seconds + move.hold if down else None
-        lift = 0.045 + 0.22 * max(change, 0.0)
+        push = min(2.4 * -change, 1.0) if down else min(0.2 + 0.9 * max(change, 0.0), 0.6)
+        peel = 0.85 * move.seconds + move.hold if down else None
+        lift = (0.05 if change >= 0 else 0.075) + 0.22 * max(change, 0.0)
         plan[side].append(Stance(begun[side], leave, spots[side], strikes[side], push, peel, lift))
         begun[side], spots[side] = land, spot
         strikes[side] = -0.5 * max(-change - 0.05, 0.0)  # down a high step toes come first

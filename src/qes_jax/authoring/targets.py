@@ -42,6 +42,7 @@ class Targets:
 
     foot_pos: np.ndarray  # (T, 2, 3) ankles
     foot_quat: np.ndarray  # (T, 2, 4)
+    foot_grip: np.ndarray  # (T, 2) how exactly a foot must be met: 1 on the ground, less in the air
     toes: np.ndarray  # (T, 2) toe hinges [rad]
     pelvis_pos: np.ndarray  # (T, 3)
     pelvis_quat: np.ndarray  # (T, 4)
@@ -87,6 +88,7 @@ def standing(body: Body, stand: Stand, frames: int) -> Targets:
     return Targets(
         foot_pos=held(foot_pos),
         foot_quat=held(wxyz(turned(stand.feet[:, 3]))),
+        foot_grip=held(np.ones(2)),
         toes=held(np.zeros(2)),
         pelvis_pos=held(np.array([*com, reach_height(body, foot_pos[None], com[None], np.array([stand.yaw]))[0]])),
         pelvis_quat=held(upright),
