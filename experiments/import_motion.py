@@ -52,11 +52,13 @@ class Options:
 def main(options: Options) -> dict[str, float]:
     """Import one recording. Returns the report."""
     kind, recording = _read(options)
-    _say(f"{options.file.name}: {kind}, {recording.fps:g} Hz, {recording.duration:.2f} s, {len(recording.pieces)} objects")
+    what = f"{kind}, {recording.fps:g} Hz, {recording.duration:.2f} s, {len(recording.pieces)} objects"
+    _say(f"{options.file.name}: {what}")
     _say(f"subject's height by its bones: {estimate_height(recording):.3f} m")
     began = time.perf_counter()
     fit = retarget(recording, options.scene or options.name or options.file.stem, options.height)
-    _say(f"character: {fit.height:.3f} m; recording scaled by {fit.scale:.3f}; fitted in {time.perf_counter() - began:.1f} s")
+    took = time.perf_counter() - began
+    _say(f"character: {fit.height:.3f} m; recording scaled by {fit.scale:.3f}; fitted in {took:.1f} s")
     clip = _clip(options, fit, recording)
     save_clip(options.out, clip)
     result = report(fit, clip.contact) | {"seconds": recording.duration, "fps": recording.fps}

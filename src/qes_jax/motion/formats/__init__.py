@@ -1,0 +1,1 @@
+"""Foreign recordings, one file a format; each reads into a `Recording`."""
