@@ -11,8 +11,6 @@ import jax.numpy as jnp
 import mujoco
 import numpy as np
 
-from qes_jax.rotations import quat_mul, rotate
-
 FREE, HINGE, SLIDE = (int(getattr(mujoco.mjtJoint, f"mjJNT_{name}")) for name in ("FREE", "HINGE", "SLIDE"))
 
 
@@ -106,44 +104,107 @@ def _node(m: mujoco.MjModel, body: int, joint: int | None, parent: int) -> Node:
 def poses(tree: Tree, qpos: jax.Array, qvel: jax.Array, mocap_pos: jax.Array, mocap_quat: jax.Array) -> Poses:
     """Forward kinematics of one simulation, as mj_kinematics does it, with velocities.
 
-    qpos (nq,), qvel (nv,), mocap_pos (n_mocap, 3), mocap_quat (n_mocap, 4). Mocap bodies have no velocity.
+    qpos (nq,), qvel (nv,), mocap_pos (n_mocap, 3), mocap_quat (n_mocap, 4). Mocap bodies have no velocity. Under vmap
+    the simulations become the last axis, along which a CPU's vector units work.
     """
-    free, rate = qpos[tree.free_qpos], qvel[tree.free_dofs]
+
+    @jax.custom_batching.custom_vmap
+    def solve(*state: jax.Array) -> Poses:
+        return jax.tree.map(lambda x: x[..., 0], _poses(tree, *(x[..., None] for x in state)))
+
+    @solve.def_vmap
+    def solve_all(axis_size: int, batched: list[bool], *state: jax.Array) -> tuple[Poses, Poses]:
+        rows = (
+            jnp.moveaxis(x, 0, -1) if is_batched else jnp.broadcast_to(x[..., None], (*x.shape, axis_size))
+            for x, is_batched in zip(state, batched, strict=True)
+        )
+        return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), _poses(tree, *rows)), Poses(True, True, True, True)
+
+    return solve(qpos, qvel, mocap_pos, mocap_quat)
+
+
+def _poses(tree: Tree, qpos: jax.Array, qvel: jax.Array, mocap_pos: jax.Array, mocap_quat: jax.Array) -> Poses:
+    """`poses` of N simulations, which are the last axis of everything here."""
+    free, rate = qpos[tree.free_qpos], qvel[tree.free_dofs]  # (n_free, 7, N), (n_free, 6, N)
     turn = _unit(free[:, 3:])
-    zero, identity = jnp.zeros((1, 3), qpos.dtype), jnp.array([[1.0, 0, 0, 0]], qpos.dtype)
-    still = jnp.zeros_like(mocap_pos)
-    roots = Poses(
-        jnp.concatenate([zero, mocap_pos, free[:, :3]]),
-        jnp.concatenate([identity, _unit(mocap_quat), turn]),
-        jnp.concatenate([zero, still, rate[:, :3]]),
-        jnp.concatenate([zero, still, rotate(turn, rate[:, 3:])]),
+    spin = jnp.stack(_rotate(_parts(turn), _parts(rate[:, 3:])), axis=1)
+    still = jnp.zeros((len(mocap_pos), 6, qpos.shape[-1]), qpos.dtype)
+    world = jnp.zeros((1, 13, qpos.shape[-1]), qpos.dtype).at[:, 3].set(1.0)
+    roots = jnp.concatenate(
+        [
+            world,
+            jnp.concatenate([mocap_pos, _unit(mocap_quat), still], axis=1),
+            jnp.concatenate([free[:, :3], turn, rate[:, :3], spin], axis=1),
+        ]
     )
     nodes = jax.tree.map(lambda x: jnp.asarray(x, qpos.dtype if x.dtype == float else jnp.int32), tree.nodes)
-    moves = nodes, qpos[tree.nodes.qpos] - nodes.rest, qvel[tree.nodes.dof]
+    angle = qpos[tree.nodes.qpos] - nodes.rest[..., None]  # (D, W, N)
+    half = jnp.where((tree.nodes.hinge != 0).any(axis=-1)[..., None], 0.5 * angle, 0.0)
+    moves = nodes, angle, qvel[tree.nodes.dof], jnp.cos(half), jnp.sin(half)  # before the scan, which would repeat them
 
-    def descend(above: Poses, move) -> tuple[Poses, Poses]:
-        node, angle, speed = move
-        level = _move(node, Poses(*(x[node.parent] for x in above)), angle[:, None], speed[:, None])
+    def descend(above: jax.Array, move) -> tuple[jax.Array, jax.Array]:
+        node, *motion = move
+        level = _move(node, above[node.parent], *motion)
         return level, level
 
-    _, levels = jax.lax.scan(descend, Poses(*(x[tree.top] for x in roots)), moves)
-    return Poses(
-        *(jnp.concatenate([r, x.reshape(-1, x.shape[-1])])[tree.order] for r, x in zip(roots, levels, strict=True))
+    levels = jax.lax.scan(descend, roots[tree.top], moves)[1]  # (D, W, 13, N)
+    frames = jnp.concatenate([roots, levels.reshape(-1, 13, qpos.shape[-1])])[tree.order]
+    return Poses(frames[:, :3], frames[:, 3:7], frames[:, 7:10], frames[:, 10:])
+
+
+def _move(
+    node: Node, parent: jax.Array, angle: jax.Array, speed: jax.Array, cos: jax.Array, sin: jax.Array
+) -> jax.Array:
+    """(W, 13, N) frames of W nodes (position, quaternion, velocity, angular velocity) from those of their parents.
+
+    v = v_p + w_p x (x - x_p) + hinge rate x (x - anchor) + slide rate. Angle, speed, and cosine
+    and sine of a hinge's half angle are (W, N).
+    """
+    at, turn, linvel, angvel = (_parts(parent[:, i:j]) for i, j in ((0, 3), (3, 7), (7, 10), (10, 13)))
+    offset, quat, hinge, slide, arm = (
+        _parts(x[..., None]) for x in (node.pos, node.quat, node.hinge, node.slide, node.anchor)
     )
+    rest = _multiply(turn, quat)
+    anchor = _sum(at, _rotate(turn, offset), _rotate(rest, arm))
+    quat = _multiply(rest, (cos, *_scale(hinge, sin)))
+    slide, spin = _rotate(rest, slide), _scale(_rotate(rest, hinge), speed)
+    pos = _sum(anchor, _scale(slide, angle), _scale(_rotate(quat, arm), -1.0))
+    swing = _cross(angvel, _sum(pos, _scale(at, -1.0)))
+    turned = _cross(spin, _sum(pos, _scale(anchor, -1.0)))
+    return jnp.stack([*pos, *quat, *_sum(linvel, swing, turned, _scale(slide, speed)), *_sum(angvel, spin)], axis=1)
 
 
-def _move(node: Node, parent: Poses, angle: jax.Array, speed: jax.Array) -> Poses:
-    """Node frames from their parents', by row: v = v_p + w_p x (x - x_p) + hinge rate x (x - anchor) + slide rate."""
-    rest = quat_mul(parent.xquat, node.quat)
-    anchor = parent.xpos + rotate(parent.xquat, node.pos) + rotate(rest, node.anchor)
-    is_hinge = jnp.any(node.hinge != 0, axis=-1, keepdims=True)
-    half = jnp.where(is_hinge, 0.5 * angle, 0.0)
-    quat = quat_mul(rest, jnp.concatenate([jnp.cos(half), jnp.sin(half) * node.hinge], axis=-1))
-    slide, spin = rotate(rest, node.slide), rotate(rest, node.hinge) * speed
-    pos = anchor + slide * angle - rotate(quat, node.anchor)
-    linvel = parent.linvel + jnp.cross(parent.angvel, pos - parent.xpos) + jnp.cross(spin, pos - anchor) + slide * speed
-    return Poses(pos, quat, linvel, parent.angvel + spin)
+# Vectors and quaternions as tuples of components, so that all arithmetic is elementwise along the simulations.
+Parts = tuple[jax.Array, ...]
+
+
+def _parts(x: jax.Array) -> Parts:
+    return tuple(x[:, i] for i in range(x.shape[1]))
+
+
+def _sum(*vectors: Parts) -> Parts:
+    return tuple(sum(component[1:], component[0]) for component in zip(*vectors, strict=True))
+
+
+def _scale(v: Parts, by: jax.Array | float) -> Parts:
+    return tuple(x * by for x in v)
+
+
+def _cross(a: Parts, b: Parts) -> Parts:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def _multiply(a: Parts, b: Parts) -> Parts:
+    """Hamilton product."""
+    u, v = a[1:], b[1:]
+    dot = u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+    return a[0] * b[0] - dot, *_sum(_scale(v, a[0]), _scale(u, b[0]), _cross(u, v))
+
+
+def _rotate(q: Parts, v: Parts) -> Parts:
+    t = _scale(_cross(q[1:], v), 2.0)
+    return _sum(v, _scale(t, q[0]), _cross(q[1:], t))
 
 
 def _unit(q: jax.Array) -> jax.Array:
-    return q / jnp.linalg.norm(q, axis=-1, keepdims=True)
+    return q / jnp.linalg.norm(q, axis=1, keepdims=True)
