@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import jax
+import jax.numpy as jnp
 from settings import RunConfig, effective_env
 
 from qes_jax.authoring.catalogue import RECIPES, build
@@ -11,6 +12,7 @@ from qes_jax.env.curriculum import adapt_starts
 from qes_jax.env.state import EnvParams
 from qes_jax.env.symmetry import apply, symmetry
 from qes_jax.env.task import Task
+from qes_jax.evaluate.starts import all_starts, continued
 from qes_jax.model.engine import make_engine
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.library import load_clips, pack, world_for
@@ -33,6 +35,17 @@ def get_clips(config: RunConfig) -> list[Clip]:
 def find_clips(names: Sequence[str]) -> list[Clip]:
     """Built-in clips by name, others from files and folders. Raises FileNotFoundError that lists the built-in names."""
     return [clip for name in names for clip in ([build(name)] if name in RECIPES else load_clips([name]))]
+
+
+def make_training(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:
+    """The task on clips that go on for one episode beyond their end, as they do in evaluation.
+
+    Episodes start in the clips themselves, but in no last second of the continued ones.
+    """
+    longer = continued(clips, config.env.max_frames * config.env.ctrl_dt)
+    task, params = make_task(config, longer)
+    own = jnp.zeros_like(params.start_weight).at[all_starts(clips, longer)].set(1.0)
+    return task, params._replace(start_weight=params.start_weight * own)
 
 
 def make_task(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:

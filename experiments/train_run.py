@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import jax
-from assemble import get_clips, initial_state, make_program, make_task
+from assemble import get_clips, initial_state, make_program, make_training
 from settings import RunConfig
 
 from qes_jax.evaluate.summary import make_evaluator
@@ -21,7 +21,7 @@ def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: P
     """Train until config.samples, in a new run folder or on from a run's newest checkpoint. Returns the exit code."""
     clips = get_clips(config)
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
-    task, params = make_task(config, clips)
+    task, params = make_training(config, clips)
     state = initial_state(config, task, params)
     evaluate = make_evaluator(task, clips, lambda p, o: policy(config.ppo, p, o), config.evaluate_starts, seconds=20.0)
     program = make_program(config, task, lambda ts, params, i: evaluate(policy_params(ts)))

@@ -1,5 +1,7 @@
 """Start sampling by failure: begin episodes more often where the policy still falls."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 
@@ -8,24 +10,24 @@ from qes_jax.env.state import EnvParams
 BIN = 18  # [frames] half a second: frames that share one estimate, our choice
 
 
-def adapt_starts(params: EnvParams, traces: dict[str, jax.Array], rate: float = 0.02, floor: float = 0.2) -> EnvParams:
+def adapt_starts(params: EnvParams, traces: dict[str, jax.Array], decay: float = 0.97, floor: float = 0.3) -> EnvParams:
     """Start weights after one iteration's episodes. Pure and deterministic, our choice of rule.
 
-    traces: `terminated` and `trace/frame`, (T, B). For each bin of BIN frames, f is a running mean (by `rate`) of
-    failures per visit there, or in the bin after, which its starts lead into, if that is more. A frame's weight is
-    floor + f / max f where an episode may start.
+    traces: `terminated`, `truncated` and `trace/start`, (T, B). For each bin of BIN frames, params.difficulty (2, bins)
+    counts failed and ended episodes that began there, forgetting by `decay` an iteration. With
+    s = (failed + m) / (ended + 1), m the share of failures everywhere, a frame's weight is floor + s / max s where an
+    episode may start. Counting by start and not by where it fell brings the approach to a hard place, too.
     """
+    bins = (traces["trace/start"] // BIN).ravel()
+    failed = traces["terminated"].ravel()
+    ended = failed + traces["truncated"].ravel()
+    count = partial(jax.ops.segment_sum, segment_ids=bins, num_segments=params.difficulty.shape[1])
+    difficulty = decay * params.difficulty + jnp.stack([count(failed), count(ended)])
+    mean = difficulty[0].sum() / jnp.maximum(difficulty[1].sum(), 1e-6)
+    share = (difficulty[0] + mean) / (difficulty[1] + 1.0)
+    weight = floor + share / jnp.maximum(share.max(), 1e-6)
     allowed = params.start_weight > 0
-    n_bins = params.difficulty.shape[0]
-    bins = (traces["trace/frame"] // BIN).ravel()
-    visits = jax.ops.segment_sum(jnp.ones(bins.shape, jnp.float32), bins, n_bins)
-    failures = jax.ops.segment_sum(traces["terminated"].ravel(), bins, n_bins)
-    share = failures / jnp.maximum(visits, 1.0)
-    step = rate * jnp.minimum(visits / BIN, 1.0)  # a bin hardly visited tells little
-    difficulty = params.difficulty + step * (share - params.difficulty)
-    ahead = jnp.maximum(difficulty, jnp.append(difficulty[1:], 0.0))
-    weight = floor + ahead / jnp.maximum(ahead.max(), 1e-6)
-    per_frame = jnp.repeat(weight, BIN, total_repeat_length=n_bins * BIN)[: allowed.shape[0]]
+    per_frame = weight[jnp.arange(allowed.shape[0]) // BIN]
     return params._replace(start_weight=jnp.where(allowed, per_frame, 0.0), difficulty=difficulty)
 
 

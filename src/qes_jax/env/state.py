@@ -16,7 +16,7 @@ class EnvParams(NamedTuple):
 
     reference: Reference
     start_weight: jax.Array  # (N,) how often an episode starts at a frame, 0 where none may; need not sum to one
-    difficulty: jax.Array  # (bins,) running share of failures, see curriculum.py
+    difficulty: jax.Array  # (2, bins) failed and ended episodes by start, see curriculum.py
     mean_pose: jax.Array  # (J,) [rad] the centre of PD targets
 
 

@@ -35,7 +35,7 @@ class Task:
         left = last - jnp.arange(reference.qpos.shape[0])
         layout = self.engine.world.layout
         mean = reference.qpos[:, layout.joint_qpos].mean(axis=0)
-        difficulty = jnp.zeros(n_bins(reference.qpos.shape[0]), jnp.float32)
+        difficulty = jnp.zeros((2, n_bins(reference.qpos.shape[0])), jnp.float32)
         may_start = left >= jnp.minimum(36, (last - first + 1) // 2)
         return EnvParams(reference, may_start.astype(jnp.float32), difficulty, mean)
 

@@ -23,7 +23,7 @@ class PPOConfig:
 
     # Learning rate: fixed where target_kl is None, else multiplied or divided by lr_factor after each iteration.
     lr: float = 5e-4
-    target_kl: float | None = 0.02
+    target_kl: float | None = 0.05  # of the last epoch
     lr_min: float = 1e-5
     lr_max: float = 1e-3
     lr_factor: float = 1.5
