@@ -1,13 +1,12 @@
 """From settings to the things themselves: clips, world, engine, task, and a trained policy back from its run folder."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 from settings import RunConfig, effective_env
 
-from qes_jax.authoring.catalogue import RECIPES, build
 from qes_jax.env.curriculum import adapt_starts
 from qes_jax.env.state import EnvParams
 from qes_jax.env.symmetry import apply, symmetry
@@ -15,8 +14,7 @@ from qes_jax.env.task import Task
 from qes_jax.evaluate.starts import all_starts, continued
 from qes_jax.model.engine import make_engine
 from qes_jax.motion.clip import Clip
-from qes_jax.motion.library import load_clips, pack, world_for
-from qes_jax.motion.mirror import mirror_clip
+from qes_jax.motion.library import pack, world_for
 from qes_jax.ppo import train
 from qes_jax.ppo.inference import PolicyParams
 from qes_jax.ppo.loss import Mirror
@@ -24,17 +22,6 @@ from qes_jax.runs.loop import Program
 
 ADAPTIVE = ("start_weight", "difficulty", "mean_pose")  # what a run has of its own beyond its clips
 Act = Callable[[PolicyParams, jax.Array], jax.Array]
-
-
-def get_clips(config: RunConfig) -> list[Clip]:
-    """The clips a run trains on, mirror images last."""
-    clips = find_clips(config.clips)
-    return clips + [mirror_clip(c) for c in clips] if config.mirror else clips
-
-
-def find_clips(names: Sequence[str]) -> list[Clip]:
-    """Built-in clips by name, others from files and folders. Raises FileNotFoundError that lists the built-in names."""
-    return [clip for name in names for clip in ([build(name)] if name in RECIPES else load_clips([name]))]
 
 
 def make_training(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:

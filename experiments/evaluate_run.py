@@ -9,7 +9,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from assemble import find_clips, make_task
+from assemble import make_task
+from clips import find_clips
 from evaluate import Options
 from settings import RunConfig
 from trained import Trained, find_trained, is_shipped, load_trained, ship

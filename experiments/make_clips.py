@@ -1,6 +1,7 @@
 """Build the built-in clips and judge them: python experiments/make_clips.py [NAMES ...] [--out DIR] [--list]
 
-Without names it builds the whole catalogue, which takes a minute or two. Each line tells how good a clip is (authoring/quality.py).
+Without names it builds the whole catalogue, which takes a minute or two once the contact queries are compiled.
+Each line tells how good a clip is (authoring/quality.py).
 """
 
 import time
@@ -9,10 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-
-from qes_jax.authoring.catalogue import RECIPES, build
-from qes_jax.authoring.quality import judge
-from qes_jax.motion.clip import save_clip
+from launch import prepare_jax
 
 
 @dataclass(frozen=True)
@@ -26,14 +24,20 @@ class Options:
 
 def main(options: Options) -> None:
     """Build, judge and save the clips one by one."""
+    prepare_jax()
+    from qes_jax.authoring.catalogue import build, names  # only now: they import JAX
+    from qes_jax.authoring.quality import judge
+    from qes_jax.motion.clip import save_clip
+
     if options.list:
-        print("\n".join(RECIPES))
+        print("\n".join(names()))
         return
-    for name in options.names or RECIPES:
+    for name in options.names or names():
         start = time.perf_counter()
         clip = build(name)
         save_clip(options.out / f"{name}.npz", clip)
-        print(f"{name:24} {clip.duration:5.1f} s  {judge(clip)}  built in {time.perf_counter() - start:.1f} s", flush=True)
+        seconds = time.perf_counter() - start
+        print(f"{name:14} {clip.duration:5.1f} s  {judge(clip)}  ({seconds:.1f} s to build)", flush=True)
 
 
 if __name__ == "__main__":

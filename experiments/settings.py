@@ -18,7 +18,7 @@ class RunConfig:
     preset: str = "cpu"
     ablation: Ablation = "full"
     clips: tuple[str, ...] = ("walk",)  # built-in names, clip files or folders of them
-    scene: str = ""  # instead of clips: all built-in training clips of this scene, "all" for every one
+    scene: tuple[str, ...] = ()  # instead of clips: all built-in training clips of these scenes, "all" for every one
     mirror: bool = False  # train on the mirror images too
     seed: int = 0
     engine: Engine = "auto"

@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 
 import jax
-from assemble import get_clips, initial_state, make_program, make_training
+from assemble import initial_state, make_program, make_training
+from clips import get_clips
 from settings import RunConfig
 
 from qes_jax.evaluate.summary import make_evaluator

@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 
 import jax
-from assemble import Act, get_clips
+from assemble import Act
+from clips import get_clips
 from settings import RunConfig
 
 from qes_jax.evaluate.weights import load_policy, save_policy
