@@ -1,33 +1,56 @@
 """The import command, from a file to a clip and a report."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from experiments.import_motion import Options, main
+from qes_jax.model.world import build_world
 from qes_jax.motion.clip import load_clip
 
+SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "import_motion.py"
 KEYS = {
     "mean_error_cm", "p95_error_cm", "foot_skate_cm", "floor_penetration_cm", "object_penetration_cm", "seconds", "fps",
 }  # fmt: skip
 
 
+def run(*args: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, SCRIPT, *map(str, args)], capture_output=True, text=True)
+
+
 @pytest.mark.slow
 def test_a_walk_becomes_a_clip(recordings: Path, tmp_path: Path) -> None:
-    fixes = tmp_path / "fix.txt"
-    fixes.write_text("frames 0-5: head floor on\n")
+    (tmp_path / "fix.txt").write_text("frames 0-5: head floor on\n")
     walk = recordings / "deepmimic" / "humanoid3d_walk.txt"
     out, report = tmp_path / "walk.npz", tmp_path / "walk.json"
-    main(Options(walk, out=out, json=report, repeat=2, start=0.5, end=2.0, corrections=fixes))
+    done = run(
+        walk,
+        "--out",
+        out,
+        "--json",
+        report,
+        "--repeat",
+        2,
+        "--start",
+        0.5,
+        "--end",
+        2,
+        "--corrections",
+        tmp_path / "fix.txt",
+    )
+    assert done.returncode == 0, done.stderr
     clip, result = load_clip(out), json.loads(report.read_text())
-    assert set(result) >= KEYS
+    head = build_world().layout.links.index("head")
+    assert set(result) >= KEYS and "deepmimic, 30 Hz, 1.50 s" in done.stdout
     assert clip.n_frames == 55 and clip.licence == "MIT" and clip.source == walk.name
-    assert clip.contact[:6, clip_link("head"), 0].all() and not clip.contact[6:, clip_link("head")].any()
+    assert clip.contact[:6, head, 0].all() and not clip.contact[6:, head].any()
     assert result["mean_error_cm"] < 2 and result["foot_skate_cm"] < 0.5 and result["floor_penetration_cm"] < 1
 
 
-def clip_link(name: str) -> int:
-    from qes_jax.model.world import build_world
-
-    return build_world().layout.links.index(name)
+def test_a_broken_file_ends_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text('{"Loop": "wrap", "Frames": [[1, 2')
+    done = run(tmp_path / "a.txt", "--out", tmp_path / "a.npz")
+    assert done.returncode == 2 and "a.txt: not readable JSON" in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "a.npz").exists()
