@@ -7,7 +7,6 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import pytest
 
 from qes_jax.evaluate.tables import OVERALL
@@ -25,10 +24,9 @@ def run(*words: str) -> subprocess.CompletedProcess:
 
 def still_policy(n_obs: int) -> PolicyParams:
     """A network of zeros: the mean pose for ever."""
-    sizes = (n_obs, 8, 32)
     layers = {
         f"Dense_{i}": {"kernel": jnp.zeros((a, b)), "bias": jnp.zeros(b)}
-        for i, (a, b) in enumerate(zip(sizes, sizes[1:], strict=False))
+        for i, (a, b) in enumerate([(n_obs, 8), (8, 32)])
     }
     return PolicyParams({"params": layers}, jnp.zeros(32), jnp.zeros(n_obs), jnp.ones(n_obs))
 
@@ -67,4 +65,4 @@ def test_a_run_that_is_not_there_is_an_error_that_lists_what_is(tmp_path: Path) 
     assert done.returncode == 2
     assert done.stderr.startswith("error: no run 'nowhere'")
     assert "shipped weights are" in done.stderr
-    assert np.all([line.startswith("error") for line in done.stderr.strip().splitlines()])
+    assert "Traceback" not in done.stderr

@@ -111,9 +111,10 @@ def test_jerk_is_the_second_difference_of_link_velocities() -> None:
     np.testing.assert_allclose(tracked.jerk[1:8, 0], jerk, rtol=2e-3)
 
 
-def test_a_simulation_that_goes_astray_has_failed_and_leaves_the_others_alone() -> None:
+@pytest.mark.parametrize("speed", [150.0, 1e9, np.nan])  # [m/s] the simulation goes on, breaks down, cannot begin
+def test_a_simulation_that_goes_astray_has_failed_and_leaves_the_others_alone(speed: float) -> None:
     params = params_for(standing())
-    fast = params.reference.qvel.at[7, 0].set(150.0)  # [m/s]
+    fast = params.reference.qvel.at[7, 0].set(speed)
     params = params._replace(reference=params.reference._replace(qvel=fast))
     tracked = track(task_for(), params, hold, POLICY, np.array([7, 20]), 36, tracker=tracker())
     assert np.isinf(tracked.error[0, 0])

@@ -111,10 +111,8 @@ def test_errors_over_time_leave_failed_episodes_out() -> None:
 def test_a_contact_timeline_shows_the_pairs_that_meet_and_when(episode: Episode) -> None:
     (ax,) = contact_timeline(episode).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["left foot – floor"]
-    spans = [
-        [(p.vertices[:, 0].min() * 36, p.vertices[:, 0].max() * 36) for p in c.get_paths()] for c in ax.collections
-    ]
-    both, simulated, labelled = ([tuple(np.round(s)) for s in group] for group in spans)
+    times = [[36 * path.vertices[:, 0] for path in bars.get_paths()] for bars in ax.collections]
+    both, simulated, labelled = ([(round(x.min()), round(x.max())) for x in bars] for bars in times)
     assert (both, simulated, labelled) == ([(2, 4)], [(0, 2)], [(4, 6)])
 
 

@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import jax
 import mujoco
@@ -106,11 +107,14 @@ def load_episode(path: Path) -> Episode:
             arrays = {name: file[name] for name in ARRAYS}
             meta = json.loads(str(file["meta"]))
         meta["character"] = CharacterConfig(**meta["character"])
-        meta["pieces"] = tuple(
-            Piece(**{k: tuple(v) if isinstance(v, list) else v for k, v in p.items()}) for p in meta["pieces"]
-        )
+        meta["pieces"] = tuple(_piece(p) for p in meta["pieces"])
         return Episode(**meta, **arrays)
     except FileNotFoundError:
         raise
     except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a recorded episode: {error}") from error
+
+
+def _piece(values: dict[str, Any]) -> Piece:
+    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+    return Piece(**fields)

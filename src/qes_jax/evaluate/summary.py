@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from qes_jax.env.task import Task
@@ -16,15 +17,17 @@ THRESHOLD = 0.5  # [m] the stricter one
 
 
 def make_evaluator(
-    task: Task, clips: Sequence[Clip], act: Act, n_starts: int, seconds: float
+    task: Task, clips: Sequence[Clip], act: Act, n_starts: int, seconds: float, mean_pose: jax.Array | None = None
 ) -> Callable[[Any], dict[str, float]]:
     """`policy -> summary`, from an even sample of start frames, each followed for `seconds` without randomisation.
 
-    Compiled once, at its first call. The centre of PD targets is the mean pose of `clips`, as in training on them.
+    Compiled once, at its first call. `mean_pose` (J,) [rad] is the centre of PD targets that the policy is trained with
+    (`EnvParams.mean_pose`); that of `clips` themselves if not given.
     """
     world, fps = task.engine.world, 1.0 / task.config.ctrl_dt
     longer = continued(clips, seconds)
-    params = task.params(pack(longer, world))._replace(mean_pose=task.params(pack(clips, world)).mean_pose)
+    mean_pose = task.params(pack(clips, world)).mean_pose if mean_pose is None else mean_pose
+    params = task.params(pack(longer, world))._replace(mean_pose=mean_pose)
     starts = even_starts(all_starts(clips, longer), n_starts)
     tracker, n_frames = make_tracker(task, act), round(seconds * fps)
 
