@@ -22,7 +22,7 @@ def get_clips(config: RunConfig) -> list[Clip]:
 
 
 def scene_clips(scenes: Sequence[str], held_out: bool = False) -> list[str]:
-    """Built-in training (or held-out) clips of the scenes named, "all" for every scene. Raises ValueError, listing them."""
+    """Built-in training (or held-out) clips of the scenes named, or of "all". Raises ValueError that lists them."""
     known = sorted({RECIPES[name].scene.name for name in names(held_out)})
     unknown = sorted(set(scenes) - {*known, "all"})
     if unknown:

@@ -1,6 +1,7 @@
 """One training run, from settings to its last checkpoint."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import jax
@@ -24,7 +25,8 @@ def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: P
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
     task, params = make_training(config, clips)
     state = initial_state(config, task, params)
-    evaluate = make_evaluator(task, clips, lambda p, o: policy(config.ppo, p, o), config.evaluate_starts, seconds=20.0)
+    act = partial(policy, config.ppo)
+    evaluate = make_evaluator(task, clips, act, config.evaluate_starts, seconds=20.0, mean_pose=params.mean_pose)
     program = make_program(config, task, lambda ts, params, i: evaluate(policy_params(ts)))
     loop = LoopConfig(
         total_samples=config.samples,

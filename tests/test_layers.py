@@ -21,8 +21,8 @@ ALLOWED: dict[str, set[str]] = {  # room -> the other rooms it may import
     "control": {*BASE, "model"},
     "pose": WORLD,
     "authoring": {*WORLD, "control", "pose"},
-    "evaluate": {*WORLD, "env", "ppo"},
-    "live": {*WORLD, "env", "ppo", "evaluate"},
+    "evaluate": {*WORLD, "env", "ppo", "runs"},
+    "live": {*WORLD, "env", "ppo", "runs", "evaluate"},
 }
 # The command line and the tracker belong to experiments/; only one file of `runs` knows how to talk to a tracker.
 FOREIGN = {"argparse", "tyro", "wandb", "tensorboardX"}

@@ -3,13 +3,13 @@
 import os
 import zipfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from qes_jax.ppo.inference import PolicyParams
+from qes_jax.runs.checkpoint import nest
 
 
 class Weights(NamedTuple):
@@ -35,22 +35,10 @@ def load_policy(path: Path) -> Weights:
     """Read it back. Raises ValueError that names file and entry, FileNotFoundError where there is no file."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            tree = _nest({name: file[name] for name in file.files})
+            tree = nest({name: file[name] for name in file.files})
         policy = PolicyParams(**tree["policy"])
         return Weights(policy, tree["mean_pose"])
     except FileNotFoundError:
         raise
     except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a policy: {error}") from error
-
-
-def _nest(leaves: dict[str, np.ndarray]) -> dict[str, Any]:
-    """The tree that leaves named by their paths came from."""
-    tree: dict[str, Any] = {}
-    for name, value in leaves.items():
-        *folders, leaf = name.split("/")
-        inner = tree
-        for folder in folders:
-            inner = inner.setdefault(folder, {})
-        inner[leaf] = jnp.asarray(value)
-    return tree
