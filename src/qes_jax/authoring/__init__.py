@@ -1,1 +1,1 @@
-"""Makes the built-in clips by code alone: time lines of targets, a gait from footsteps, and whole-body inverse kinematics."""
+"""Makes the built-in clips by code alone: time lines of targets, a gait from footsteps, inverse kinematics."""

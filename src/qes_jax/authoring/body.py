@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from qes_jax.authoring.timeline import Angles
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.world import World, build_world
 
@@ -66,7 +67,7 @@ class Body:
         return float(self.model.geom("left_toe_in").pos[0])
 
     def seat_depth(self, pitch: np.ndarray | float) -> np.ndarray:
-        """Depth (...) of the pelvis capsule below the pelvis frame of a body that is pitched (nose down) by `pitch` (...) [rad]."""
+        """Depth [m] (...) of the pelvis capsule below the frame of a pelvis pitched nose down by `pitch` [rad]."""
         geom = self.model.geom("pelvis")
         return geom.size[0] - geom.pos[2] * np.cos(pitch) + geom.pos[0] * np.sin(pitch)
 
@@ -88,10 +89,18 @@ def make_body(height: float = 1.75) -> Body:
     return Body(build_world(CharacterConfig(height=height)))
 
 
-def arm_pose(flexion, abduction, twist=0.0, elbow=0.0, forearm=0.0, wrist=0.0) -> np.ndarray:
-    """(..., 6) arm hinges in the order of ARM from anatomical angles [rad], the same for both sides; arguments broadcast.
+def arm_pose(
+    flexion: Angles,
+    abduction: Angles,
+    twist: Angles = 0.0,
+    elbow: Angles = 0.0,
+    forearm: Angles = 0.0,
+    wrist: Angles = 0.0,
+) -> np.ndarray:
+    """(..., 6) arm hinges in the order of ARM from anatomical angles [rad] that broadcast, the same for both sides.
 
-    The upper arm hangs down, is turned inwards by `twist` about itself, then sideways by `abduction`, then forwards by `flexion`.
+    The upper arm hangs down, turns inwards about itself by `twist`, then sideways by `abduction`, then forwards by
+    `flexion`.
     The shoulder's hinges are Y, X, Z seen from a frame turned by 45 degrees about Z (mjcf/humanoid.xml).
     """
     flexion, abduction, twist, *rest = np.broadcast_arrays(flexion, abduction, twist, elbow, forearm, wrist)

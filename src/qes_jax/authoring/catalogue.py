@@ -10,7 +10,7 @@ from qes_jax.authoring.body import LEFT, RIGHT, Body, make_body
 from qes_jax.authoring.furniture import Visit, seat_of
 from qes_jax.authoring.gestures import alive, look, point_at, reach, shift, squat, wave, write
 from qes_jax.authoring.ik import solve
-from qes_jax.authoring.steps import approach
+from qes_jax.authoring.steps import approach, levels_of
 from qes_jax.authoring.story import Story
 from qes_jax.authoring.targets import Targets, standing
 from qes_jax.authoring.timeline import n_frames
@@ -26,12 +26,15 @@ LOOP = (
 )  # fmt: skip
 
 
+FLAT = Scene("flat")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How to make one clip."""
 
     tell: Callable[[Body, np.random.Generator], Targets]
-    scene: Scene = Scene("flat")
+    scene: Scene = FLAT
     held_out: bool = False
     seed: int = 0
 
@@ -93,7 +96,9 @@ def _squats(body: Body, rng: np.random.Generator, depths=(0.2, 0.3, 0.38), secon
     return story.told()
 
 
-def _seat(body: Body, rng: np.random.Generator, piece: Piece, via=(), speed=0.9, seated=8.0, side=RIGHT, away=(0.0, 0.8)) -> Targets:
+def _seat(
+    body: Body, rng: np.random.Generator, piece: Piece, via=(), speed=0.9, seated=8.0, side=RIGHT, away=(0.0, 0.8)
+) -> Targets:
     """Walk up to a seat, sit down, do small things, stand up and walk away."""
     seat, visit = seat_of(piece), Visit(seated=seated)
 
@@ -103,14 +108,25 @@ def _seat(body: Body, rng: np.random.Generator, piece: Piece, via=(), speed=0.9,
         return reach(targets, side, reached)
 
     spot = tuple(seat.point(seat.hips + 0.5))
-    return Story(body).wait(0.5).walk(*via, spot, speed=speed).sit(seat, visit, busy).walk(away, speed=speed).wait(0.4).told()
+    return (
+        Story(body)
+        .wait(0.5)
+        .walk(*via, spot, speed=speed)
+        .sit(seat, visit, busy)
+        .walk(away, speed=speed)
+        .wait(0.4)
+        .told()
+    )
 
 
-def _boxes(body: Body, rng: np.random.Generator, pieces: tuple[Piece, ...], speed=0.9, first=RIGHT, pace=1.0) -> Targets:
+def _boxes(
+    body: Body, rng: np.random.Generator, pieces: tuple[Piece, ...], speed=0.9, first=RIGHT, pace=1.0
+) -> Targets:
     """Walk up to boxes, step over them one after the other, walk on."""
-    near, far = pieces[0].pos[0] - pieces[0].size[0] / 2, pieces[-1].pos[0] + pieces[-1].size[0] / 2
-    story = Story(body).wait(0.4).walk((near - approach(pieces[0].size[2]), 0.0), speed=speed)
-    return story.climb(pieces, first, pace).walk((far + 1.6, 0.3), speed=speed).wait(0.5).told()
+    levels = levels_of(pieces, np.zeros(3))
+    before = levels[0].near - approach(levels[0].height)
+    story = Story(body).wait(0.4).walk((before, 0.0), speed=speed).climb(pieces, first, pace)
+    return story.walk((levels[-1].far + 1.6, 0.3), speed=speed).wait(0.5).told()
 
 
 def _seat_recipe(kind: str, pos=(2.2, 0.0, 0.0), yaw=np.pi, held_out=False, seed=0, **choices) -> Recipe:
@@ -118,9 +134,12 @@ def _seat_recipe(kind: str, pos=(2.2, 0.0, 0.0), yaw=np.pi, held_out=False, seed
     return Recipe(partial(_seat, piece=piece, **choices), Scene(kind, (piece,)), held_out, seed)
 
 
-def _box_recipe(*heights: float, x: float = 1.6, depth: float = 0.6, gap: float = 0.2, held_out=False, seed=0, **choices) -> Recipe:
+def _box_recipe(
+    *heights: float, x: float = 1.6, depth: float = 0.6, gap: float = 0.2, held_out=False, seed=0, **choices
+) -> Recipe:
     pieces = tuple(
-        Piece(f"box{k}", "box", (depth, 0.8, height), (x + k * (depth + gap), 0.0, 0.0)) for k, height in enumerate(heights)
+        Piece(f"box{k}", "box", (depth, 0.8, height), (x + k * (depth + gap), 0.0, 0.0))
+        for k, height in enumerate(heights)
     )
     return Recipe(partial(_boxes, pieces=pieces, **choices), Scene("boxes", pieces), held_out, seed)
 
@@ -129,25 +148,37 @@ RECIPES: dict[str, Recipe] = {
     "walk": Recipe(_walk),
     "walk_slow": Recipe(partial(_walk, points=((2.5, 0.3), (5.0, -0.5), (7.0, 0.4)), speed=0.65), seed=1),
     "walk_fast": Recipe(partial(_walk, points=((4.0, 0.0), (8.0, 1.0), (12.0, 0.0), (16.0, 0.5)), speed=1.4), seed=2),
-    "walk_curves": Recipe(partial(_walk, points=((1.5, 0.8), (3.0, 0.0), (4.5, -0.9), (6.0, 0.0), (7.0, 1.5)), speed=0.9), seed=3),
+    "walk_curves": Recipe(
+        partial(_walk, points=((1.5, 0.8), (3.0, 0.0), (4.5, -0.9), (6.0, 0.0), (7.0, 1.5)), speed=0.9), seed=3
+    ),
     "turn": Recipe(_turns, seed=4),
     "stand_gesture": Recipe(_gestures, seed=5),
     "squat": Recipe(_squats, seed=6),
     "stool": _seat_recipe("stool", seed=10),
-    "stool_side": _seat_recipe("stool", (1.8, 0.9, 0.0), -np.pi / 2, via=((0.9, -0.1),), side=LEFT, away=(3.2, -0.6), seed=11),
+    "stool_side": _seat_recipe(
+        "stool", (1.8, 0.9, 0.0), -np.pi / 2, via=((0.9, -0.1),), side=LEFT, away=(3.2, -0.6), seed=11
+    ),
     "chair": _seat_recipe("chair", seed=12),
-    "chair_side": _seat_recipe("chair", (1.8, -1.0, 0.0), np.pi / 2, via=((0.9, 0.1),), side=LEFT, away=(3.2, 0.6), seed=13),
+    "chair_side": _seat_recipe(
+        "chair", (1.8, -1.0, 0.0), np.pi / 2, via=((0.9, 0.1),), side=LEFT, away=(3.2, 0.6), seed=13
+    ),
     "box_10": _box_recipe(0.10, seed=20),
     "box_18": _box_recipe(0.18, first=LEFT, seed=21),
     "box_30": _box_recipe(0.30, seed=22),
     "box_45": _box_recipe(0.45, seed=23),
     "boxes_18_45": _box_recipe(0.18, 0.45, seed=24),
-    "test_walk": Recipe(partial(_walk, points=tuple((x, -0.8 * y) for x, y in LOOP), speed=1.2), held_out=True, seed=101),
+    "test_walk": Recipe(
+        partial(_walk, points=tuple((x, -0.8 * y) for x, y in LOOP), speed=1.2), held_out=True, seed=101
+    ),
     "test_turn": Recipe(partial(_turns, angles=(-2.0, 2.7, -0.8), rate=1.4), held_out=True, seed=104),
     "test_gesture": Recipe(partial(_gestures, mirrored=True), held_out=True, seed=105),
     "test_squat": Recipe(partial(_squats, depths=(0.26, 0.34), seconds=1.3), held_out=True, seed=106),
-    "test_stool": _seat_recipe("stool", (1.9, 0.5, 0.0), 2.6, speed=1.0, seated=7.0, side=LEFT, held_out=True, seed=110),
-    "test_chair": _seat_recipe("chair", (2.4, -0.4, 0.0), -2.8, speed=1.0, seated=9.0, away=(0.2, 1.0), held_out=True, seed=112),
+    "test_stool": _seat_recipe(
+        "stool", (1.9, 0.5, 0.0), 2.6, speed=1.0, seated=7.0, side=LEFT, held_out=True, seed=110
+    ),
+    "test_chair": _seat_recipe(
+        "chair", (2.4, -0.4, 0.0), -2.8, speed=1.0, seated=9.0, away=(0.2, 1.0), held_out=True, seed=112
+    ),
     "test_box_18": _box_recipe(0.18, x=1.9, speed=1.0, pace=1.15, held_out=True, seed=121),
     "test_box_45": _box_recipe(0.45, x=1.7, first=LEFT, pace=1.1, held_out=True, seed=123),
     "test_boxes": _box_recipe(0.12, 0.36, x=1.8, held_out=True, seed=124),

@@ -1,4 +1,4 @@
-"""Sitting down, sitting and standing up, with the weight over the feet before it leaves and after it reaches the seat."""
+"""Sitting down, sitting and standing up: the weight is over the feet until the seat takes it, and before it is left."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 
 from qes_jax.authoring.body import LEFT, RIGHT, SIGN, Body, arm_pose
-from qes_jax.authoring.gait import Stance, foot_course, guide_stand
+from qes_jax.authoring.feet import Stance, foot_course
+from qes_jax.authoring.gait import guide_stand
 from qes_jax.authoring.targets import CENTER, RELAXED, Stand, Targets, standing, wxyz
 from qes_jax.authoring.timeline import clock, keyed, ramp, turned
 from qes_jax.model.scene import Piece
@@ -19,13 +20,13 @@ SLUMP = -0.12  # [rad] pitch of a sitting pelvis
 
 @dataclass(frozen=True)
 class Seat:
-    """A seat where it stands: its middle (2,) [m], the yaw [rad] a sitter faces, height, half depth, and hips ahead of its middle [m]."""
+    """A seat where it stands."""
 
-    xy: np.ndarray
-    yaw: float
-    height: float
-    depth: float
-    hips: float = 0.11
+    xy: np.ndarray  # (2,) its middle [m]
+    yaw: float  # where a sitter faces [rad]
+    height: float  # [m]
+    depth: float  # half of it [m]
+    hips: float = 0.11  # of a sitter ahead of its middle [m]
 
     @property
     def ahead(self) -> np.ndarray:
@@ -43,7 +44,9 @@ def seat_of(piece: Piece) -> Seat:
     geom = next((g for g in spec.geoms if g.name == "seat"), None)
     if geom is None:
         raise ValueError(f"piece {piece.name!r}: {piece.kind}.xml has no geom named seat")
-    return Seat(np.array(piece.pos[:2]), piece.yaw, float(geom.pos[2] + geom.size[2]) + piece.pos[2], float(geom.size[0]))
+    return Seat(
+        np.array(piece.pos[:2]), piece.yaw, float(geom.pos[2] + geom.size[2]) + piece.pos[2], float(geom.size[0])
+    )
 
 
 def seat_stand(seat: Seat) -> Stand:
@@ -87,7 +90,9 @@ def sit(body: Body, seat: Seat, visit: Visit, hips_back: float = 0.0) -> Targets
     com = keyed(t, [(0.0, CENTER), (touch - 0.15, -0.02), (leave, -0.03), (end, CENTER)])
     pitch = 0.4 * crouch + SLUMP * seated
     lean = 0.03 + 0.8 * crouch - 0.06 * seated
-    height += (body.seat_depth(pitch) - body.seat_depth(SLUMP)) * ramp(t, touch - 0.2, touch) * ramp(t, leave + 0.2, leave)
+    height += (
+        (body.seat_depth(pitch) - body.seat_depth(SLUMP)) * ramp(t, touch - 0.2, touch) * ramp(t, leave + 0.2, leave)
+    )
     pelvis = stand.center + forward[:, None] * seat.ahead
     return rest.but(
         foot_pos=np.stack([f[0] for f in feet], axis=1),
@@ -100,7 +105,9 @@ def sit(body: Body, seat: Seat, visit: Visit, hips_back: float = 0.0) -> Targets
         head_quat=wxyz(turned(seat.yaw, 0.02 + 0.3 * crouch)),
         arms=_arms(crouch, seated),
         hand_pos=_hands_on_thighs(body, seat, pelvis, height),
-        hand_weight=np.repeat((ramp(t, touch, visit.down + 0.5) * ramp(t, leave - 0.2, leave - 0.9))[:, None], 2, axis=1),
+        hand_weight=np.repeat(
+            (ramp(t, touch, visit.down + 0.5) * ramp(t, leave - 0.2, leave - 0.9))[:, None], 2, axis=1
+        ),
     )
 
 
@@ -126,7 +133,7 @@ def _shuffle(stand: Stand, side: int, visit: Visit) -> list[Stance]:
 
 
 def _hip_height(body: Body, seat: Seat, ankles: float) -> float:
-    """Height [m] of sitting hips whose ankles are so far ahead: neither pelvis nor thighs sink into the seat by more than SINK."""
+    """Height [m] of sitting hips with the ankles so far ahead; pelvis and thighs sink into the seat by SINK at most."""
     radius, half = float(body.model.geom("left_thigh").size[0]), 0.5 * body.leg
     on_pelvis = seat.height + float(body.seat_depth(SLUMP)) - SINK
     height = on_pelvis

@@ -1,4 +1,4 @@
-"""What a person does on the spot: look about, reach, wave, write in the air, squat. Laid over the targets of standing or sitting."""
+"""What a person does on the spot: look about, reach, wave, write in the air, squat. Laid over standing or sitting."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,9 @@ from qes_jax.authoring.targets import CENTER, RELAXED, Stand, Targets, standing,
 from qes_jax.authoring.timeline import clock, drift, keyed, ramp, smooth, spline, turned
 from qes_jax.motion.clip import FPS
 
-Path = Sequence[tuple[float, tuple[float, float, float]]]  # (time [s], forward, outward, up from the middle of the hips [m])
+Path = Sequence[
+    tuple[float, tuple[float, float, float]]
+]  # (time [s], forward, outward, up from the middle of the hips [m])
 
 
 def look(targets: Targets, keys: Sequence[tuple[float, tuple[float, float]]]) -> Targets:
@@ -23,7 +25,7 @@ def look(targets: Targets, keys: Sequence[tuple[float, tuple[float, float]]]) ->
 
 
 def reach(targets: Targets, side: int, path: Path, ease_in: float = 0.8, ease_out: float = 0.9) -> Targets:
-    """Lead one hand along a smooth path, from where it rests and back to it. `path` is relative to the hips at its first time."""
+    """Lead one hand along a smooth path, from where it rests and back; `path` is relative to the hips as it begins."""
     t = np.arange(targets.n_frames) / FPS
     first, last = path[0][0], path[-1][0]
     frame = min(round(first * FPS), targets.n_frames - 1)
@@ -61,7 +63,9 @@ def write(targets: Targets, side: int, start: float, rng: np.random.Generator, s
     path = []
     for k in range(strokes):
         across = 0.22 - 0.4 * (k // 2) / max(strokes // 2 - 1, 1)  # from the writer's outer side inwards
-        path.append((start + 0.42 * k, (0.42, across + rng.normal(0, 0.02), 0.4 + 0.09 * (-1) ** k + rng.normal(0, 0.015))))
+        path.append(
+            (start + 0.42 * k, (0.42, across + rng.normal(0, 0.02), 0.4 + 0.09 * (-1) ** k + rng.normal(0, 0.015)))
+        )
     return reach(targets, side, path)
 
 
@@ -85,7 +89,9 @@ def squat(body: Body, stand: Stand, depth: float, seconds: float, hold: float = 
     share = depth / body.leg
     pelvis = rest.pelvis_pos - depth * low[:, None] * np.array([0.0, 0.0, 1.0])
     ahead = np.array([np.cos(stand.yaw), np.sin(stand.yaw)])
-    arms = arm_pose(**(RELAXED | {"flexion": 1.9 * share * low, "elbow": RELAXED["elbow"] + 0.2 * low, "abduction": 0.15}))
+    arms = arm_pose(
+        **(RELAXED | {"flexion": 1.9 * share * low, "elbow": RELAXED["elbow"] + 0.2 * low, "abduction": 0.15})
+    )
     return rest.but(
         pelvis_pos=pelvis,
         pelvis_quat=wxyz(turned(stand.yaw, 0.03 + 0.8 * share * low)),

@@ -69,7 +69,7 @@ class _Problem:
         return qpos
 
     def _step(self, qpos: np.ndarray, residual: np.ndarray, jacobian: np.ndarray, damping: float) -> np.ndarray:
-        """(nv,) the damped Gauss-Newton step; a hinge that would leave its range goes to its limit, the others make up for it."""
+        """(nv,) the damped Gauss-Newton step; where a hinge meets its limit, the others make up for it."""
         dofs, hinges = self.layout.joint_dofs, qpos[self.layout.joint_qpos]
         normal, gradient = jacobian.T @ jacobian + damping * np.eye(self.model.nv), jacobian.T @ residual
         step = np.linalg.solve(normal, gradient)

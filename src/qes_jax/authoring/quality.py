@@ -42,7 +42,9 @@ def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:
     m, layout = copy.deepcopy(world.plain), world.layout
     m.geom_margin[:], m.body_margin[:] = TOUCH, TOUCH  # contacts are then listed a little before they happen
     data = mujoco.MjData(m)
-    corners = [g for g in range(m.ngeom) if "foot" in m.body(m.geom_bodyid[g]).name or "toes" in m.body(m.geom_bodyid[g]).name]
+    corners = [
+        g for g in range(m.ngeom) if "foot" in m.body(m.geom_bodyid[g]).name or "toes" in m.body(m.geom_bodyid[g]).name
+    ]
     corners = [g for g in corners if m.geom_contype[g]]
     near, places, depths, com, margins = [], [], [], [], []
     for q in qpos:
@@ -72,8 +74,9 @@ def _touches(m: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, float,
     floor = m.geom("floor").id
     contacts = [c for c in data.contact[: data.ncon] if c.dist < TOUCH]
     points = np.array([c.pos[:2] for c in contacts]).reshape(-1, 2)
-    depth = [max([0.0, *(-c.dist for c in contacts if (floor in c.geom) == on_floor)]) for on_floor in (True, False)]
-    return points, float(depth[0]), float(depth[1])
+    below = max((-c.dist for c in contacts if floor in c.geom.tolist()), default=0.0)
+    inside = max((-c.dist for c in contacts if floor not in c.geom.tolist()), default=0.0)
+    return points, max(0.0, float(below)), max(0.0, float(inside))
 
 
 def _gap(m: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
@@ -95,7 +98,7 @@ def _slide(near: np.ndarray, places: np.ndarray) -> float:
 
 
 def _margin(point: np.ndarray, support: np.ndarray) -> float:
-    """Distance of a point (2,) inside the convex hull of the support (C, 2), negative outside, -1 without support [m]."""
+    """Distance [m] of a point (2,) inside the hull of the support (C, 2), negative outside, -1 without support."""
     if len(support) == 0:
         return -1.0
     patch = 0.001 * np.array([[1, 1], [1, -1], [-1, 1], [-1, -1]])  # gives two contacts in a line an area

@@ -8,7 +8,14 @@ from scipy.spatial.transform import Rotation
 from qes_jax.authoring.body import SIGN, Body, arm_pose
 from qes_jax.authoring.timeline import turned
 
-RELAXED = {"flexion": 0.0, "abduction": 0.17, "twist": 0.15, "elbow": 0.30, "forearm": 0.25, "wrist": 0.0}  # [rad], our choice
+RELAXED = {
+    "flexion": 0.0,
+    "abduction": 0.17,
+    "twist": 0.15,
+    "elbow": 0.30,
+    "forearm": 0.25,
+    "wrist": 0.0,
+}  # [rad], our choice
 CENTER = 0.055  # [m] middle of the sole ahead of the ankle, over which the weight rests
 STRAIGHT = 0.99  # of a leg's length: knees never lock
 
@@ -104,7 +111,7 @@ def standing(body: Body, stand: Stand, frames: int) -> Targets:
 
 
 def reach_height(body: Body, ankles: np.ndarray, pelvis_xy: np.ndarray, yaw: np.ndarray) -> np.ndarray:
-    """Greatest height (T,) of a pelvis at (T, 2) facing yaw (T,) whose legs, not quite straight, reach both ankles (T, 2, 3)."""
+    """Greatest height (T,) at which a pelvis at (T, 2), facing yaw (T,), reaches both ankles (T, 2, 3), knees soft."""
     aside = body.hip * SIGN[:, None] * np.stack([-np.sin(yaw), np.cos(yaw)], axis=-1)[:, None, :]
     flat = np.linalg.norm(ankles[..., :2] - (pelvis_xy[:, None, :] + aside), axis=-1)
     drop = np.sqrt(np.maximum((STRAIGHT * body.leg) ** 2 - flat**2, 0.01))

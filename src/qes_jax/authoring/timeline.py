@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.clip import FPS
 
+Angles = np.ndarray | float
 Keys = Sequence[tuple[float, float | Sequence[float]]]  # (time [s], value), times increasing
 
 
@@ -70,13 +71,13 @@ def smooth(values: np.ndarray, seconds: float) -> np.ndarray:
     return gaussian_filter1d(values, seconds * FPS, axis=0, mode="nearest")
 
 
-def turned(yaw: np.ndarray, pitch: np.ndarray | float = 0.0, roll: np.ndarray | float = 0.0) -> Rotation:
-    """Rotations from yaw (left), then pitch (nose down), then roll (right side down) [rad], each (T,)."""
+def turned(yaw: Angles, pitch: Angles = 0.0, roll: Angles = 0.0) -> Rotation:
+    """Rotations from yaw (left), then pitch (nose down), then roll (right side down) [rad] that broadcast."""
     yaw, pitch, roll = np.broadcast_arrays(yaw, pitch, roll)
     return Rotation.from_euler("ZYX", np.stack([yaw, pitch, roll], axis=-1))
 
 
 def drift(t: np.ndarray, rng: np.random.Generator, period: float = 3.0) -> np.ndarray:
-    """Slow aimless wandering of unit size around 0, (T,): three sines of about `period` [s]. Nobody stands quite still."""
+    """Slow aimless wandering of unit size around 0, (T,): three sines of about `period` [s]."""
     waves = [np.sin(2 * np.pi * t / (period * f) + rng.uniform(0, 2 * np.pi)) for f in rng.uniform(0.8, 2.2, 3)]
     return np.sum(waves, axis=0) / 1.7

@@ -1,0 +1,73 @@
+"""Balance: which foot bears the weight, where the ground pushes, and how the body moves over it."""
+
+import numpy as np
+from scipy.linalg import solve_banded
+
+from qes_jax.authoring.body import Body
+from qes_jax.authoring.feet import Plan, Stance
+from qes_jax.authoring.targets import CENTER, STRAIGHT, reach_height
+from qes_jax.authoring.timeline import Angles
+from qes_jax.motion.clip import FPS
+
+SHIFT = 0.45  # [s] to bring the weight over from easy standing
+GRAVITY = 9.81  # [m/s^2]
+
+
+def load(t: np.ndarray, stances: list[Stance], others: list[Stance]) -> np.ndarray:
+    """Share of weight (T,) a foot can take: 0 in the air, 1 once it stands; it changes while both feet stand."""
+    total = np.zeros(len(t))
+    for stance in stances:
+        leaving = min((o.end for o in others if o.end > stance.start), default=np.inf)  # the other foot, after we land
+        landed = max((o.start for o in others if o.start < stance.end), default=-np.inf)  # and before we leave
+        take, give = (float(np.clip(gap, 0.08, SHIFT)) for gap in (leaving - stance.start, stance.end - landed))
+        ready = _blend(t, stance.start, take) * (1 - _blend(t, stance.end - give, give))
+        total = np.where((t >= stance.start) & (t <= stance.end), ready, total)
+    return total
+
+
+def _blend(t: np.ndarray, start: float, seconds: float) -> np.ndarray:
+    u = np.clip((t - start) / seconds, 0.0, 1.0)  # from -inf on it is 1, until inf 0
+    return u * u * (3 - 2 * u)
+
+
+def pressure_point(t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
+    """Where the ground pushes (T, 2): from heel to ball below each foot, and from foot to foot with the load."""
+    points = np.zeros((len(t), 2, 2))
+    for side, stances in enumerate(plan):
+        for k, stance in enumerate(stances):
+            on = (t >= stance.start) & (t <= stance.end)
+            length = min(0.5 * (stance.end - stance.start), 0.3)
+            forward = np.full(len(t), CENTER)
+            if k > 0:
+                forward -= 0.06 * np.clip(1 - (t - stance.start) / length, 0, 1)
+            if k < len(stances) - 1:
+                length, far = (length, 0.06) if stance.peel is None else (stance.peel, 0.1)  # onto the toes
+                forward += far * np.clip(1 - (stance.end - t) / length, 0, 1)
+            x, y, _, yaw = stance.spot
+            points[on, side] = np.stack([x + forward * np.cos(yaw), y + forward * np.sin(yaw)], axis=-1)[on]
+    total = np.maximum(loads.sum(axis=1, keepdims=True), 1e-6)
+    return np.einsum("ts,tsd->td", loads / total, points)
+
+
+def pendulum(pressure: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Centre of mass (T, 2) over a pressure point (T, 2): x'' = g / h (x - p), at rest over it at both ends.
+
+    The linear inverted pendulum (Kajita et al. 2001). Central differences make one tridiagonal system of it.
+    """
+    a = height / GRAVITY * FPS**2
+    bands = np.stack([-a, 1 + 2 * a, -a])
+    bands[1, [0, -1]], bands[0], bands[2] = 1.0, np.roll(-a, 1), np.roll(-a, -1)
+    bands[0, 1] = bands[2, -2] = 0.0
+    return solve_banded((1, 1), bands, pressure)
+
+
+def pelvis_height(
+    body: Body, ankles: np.ndarray, pelvis_xy: np.ndarray, yaw: np.ndarray, rise: Angles = 0.0
+) -> np.ndarray:
+    """Height (T,) of the pelvis: as both legs reach, no higher than standing on ground at `rise` [m], smooth."""
+    reach = np.minimum(reach_height(body, ankles, pelvis_xy, yaw), body.sole + STRAIGHT * body.leg + rise)
+    half = 1  # frames; the mean of minima over one window nowhere exceeds what it bounds
+    padded = np.pad(reach, half, mode="edge")
+    low = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).min(axis=-1)
+    window = np.hanning(2 * half + 3)[1:-1]
+    return np.convolve(np.pad(low, half, mode="edge"), window / window.sum(), mode="valid")
