@@ -51,7 +51,8 @@ def test_killed_and_resumed_gives_the_same_metrics_to_the_bit(tmp_path):
 
 @pytest.mark.slow
 def test_sigterm_saves_and_ends_cleanly(tmp_path):
-    process = subprocess.Popen(command(*SMALL[:2], "--samples", "10000000", "--tracker", "none", "--root", str(tmp_path)))
+    long = [*SMALL[:2], "--samples", "10000000", "--tracker", "none"]
+    process = subprocess.Popen(command(*long, "--root", str(tmp_path)))
     wait_for_lines(process, tmp_path, 2)
     process.terminate()
     assert process.wait(timeout=120) == 0

@@ -29,7 +29,7 @@ def test_there_are_sweeps():
 def test_every_value_is_taken_and_arrives(path, parse, tmp_path):
     parameters = yaml.safe_load(path.read_text())["parameters"]
     for name, spec in parameters.items():
-        values = spec.get("values") or [v for v in (spec.get("value"), spec.get("min"), spec.get("max")) if v is not None]
+        values = spec.get("values") or [spec[key] for key in ("value", "min", "max") if key in spec]
         assert values, f"{name} has no values"
         for value in values:
             config = parse([f"--{name}", str(value), "--root", str(tmp_path)]).config

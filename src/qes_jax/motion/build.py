@@ -48,4 +48,5 @@ def kinematics(world: World, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         data.qpos[:] = q
         mujoco.mj_kinematics(m, data)
         rows.append((data.xpos[links].copy(), data.xquat[links].copy(), data.site_xpos[sites].copy(), data.xquat[owners].copy()))
-    return tuple(np.stack(column).astype(np.float32) for column in zip(*rows, strict=True))
+    link_pos, link_quat, sensor_pos, sensor_quat = (np.stack(c).astype(np.float32) for c in zip(*rows, strict=True))
+    return link_pos, link_quat, sensor_pos, sensor_quat

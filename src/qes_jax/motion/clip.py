@@ -6,6 +6,7 @@ import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,13 +66,13 @@ def validate_clip(clip: Clip, where: str = "") -> None:
         raise ClipError(f"{where}: fps is {clip.fps}")
     links = clip.link_pos.shape[1] if clip.link_pos.ndim == 3 else -1
     tails = {
-        "qvel": (clip.qpos.shape[-1] - 1,), "link_pos": (links, 3), "link_quat": (links, 4), "contact": (links, n_objects),
-        "sensor_pos": (3, 3), "sensor_quat": (3, 4),
+        "qvel": (clip.qpos.shape[-1] - 1,), "link_pos": (links, 3), "link_quat": (links, 4),
+        "contact": (links, n_objects), "sensor_pos": (3, 3), "sensor_quat": (3, 4),
     }  # fmt: skip
     for field in ARRAYS:
         value = getattr(clip, field)
         expected = (frames, *tails.get(field, value.shape[1:]))
-        if field != "qvel" and value.shape != expected or len(value) != frames:
+        if (field != "qvel" and value.shape != expected) or len(value) != frames:
             raise ClipError(f"{where}: {field} has shape {value.shape}, expected {expected}")
         bad = ~np.isfinite(value).reshape(frames, -1).all(axis=1)
         if bad.any():
@@ -101,7 +102,7 @@ def save_clip(path: str | Path, clip: Clip) -> None:
 
 
 def load_clip(path: str | Path) -> Clip:
-    """Read a clip back, validated. Raises ClipError that names file, field and frame; FileNotFoundError if it is not there."""
+    """Read a clip back, validated. Raises ClipError that names file, field and frame, or FileNotFoundError."""
     path = Path(path)
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -124,9 +125,14 @@ def _parse_meta(path: Path, text: str) -> dict:
         version = meta.pop("version")
         if version != VERSION:
             raise ClipError(f"{path}: clip version {version}, this code reads version {VERSION}")
-        pieces = [Piece(**{k: tuple(v) if isinstance(v, list) else v for k, v in p.items()}) for p in meta["scene"]["pieces"]]
-        return {**meta, "scene": Scene(meta["scene"]["name"], tuple(pieces))}
+        pieces = tuple(_parse_piece(p) for p in meta["scene"]["pieces"])
+        return {**meta, "scene": Scene(meta["scene"]["name"], pieces)}
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ClipError):
             raise
         raise ClipError(f"{path}: field meta: {error}") from None
+
+
+def _parse_piece(fields: dict[str, Any]) -> Piece:
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    return Piece(**values)
