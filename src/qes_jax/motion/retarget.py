@@ -217,7 +217,8 @@ def find_holds(rig: Rig, toucher: Toucher, qpos: np.ndarray, fps: float) -> Hold
         mine = side == foot
         lowest = least[:, mine].min(axis=1, keepdims=True)
         resting[:, mine] &= (least[:, mine] <= lowest + 0.03) & (lowest <= FLOAT)
-    return Holds(ndimage.binary_opening(ndimage.binary_closing(resting, np.ones((3, 1))), np.ones((4, 1))))
+    resting = np.pad(resting, ((4, 4), (0, 0)), mode="edge")  # the first and the last frame count as going on
+    return Holds(ndimage.binary_opening(ndimage.binary_closing(resting, np.ones((3, 1))), np.ones((4, 1)))[4:-4])
 
 
 def _foot_side(body: str) -> int:
