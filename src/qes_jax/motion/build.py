@@ -38,7 +38,7 @@ def velocities(m: mujoco.MjModel, qpos: np.ndarray, fps: float) -> np.ndarray:
 
 
 def kinematics(world: World, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Link positions (T, L, 3) and quaternions (T, L, 4), sensor positions (T, 3, 3) and quaternions (T, 3, 4), float32."""
+    """Links (T, L, 3) and (T, L, 4), sensors (T, 3, 3) and (T, 3, 4): positions and quaternions, float32."""
     m, links = world.plain, world.layout.link_ids + 1
     data = mujoco.MjData(m)
     sites = [m.site(s).id for s in SENSORS]
@@ -47,6 +47,6 @@ def kinematics(world: World, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     for q in qpos:
         data.qpos[:] = q
         mujoco.mj_kinematics(m, data)
-        rows.append((data.xpos[links].copy(), data.xquat[links].copy(), data.site_xpos[sites].copy(), data.xquat[owners].copy()))
+        rows.append((data.xpos[links], data.xquat[links], data.site_xpos[sites], data.xquat[owners]))  # all copies
     link_pos, link_quat, sensor_pos, sensor_quat = (np.stack(c).astype(np.float32) for c in zip(*rows, strict=True))
     return link_pos, link_quat, sensor_pos, sensor_quat

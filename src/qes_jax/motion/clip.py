@@ -18,9 +18,9 @@ FPS = 36.0  # [Hz] the control rate
 
 @dataclass(frozen=True)
 class Clip:
-    """T frames, L links, O objects (the floor, then the scene's pieces), J hinges. Arrays are NumPy, float32 unless said.
+    """T frames, L links, O objects (the floor, then the scene's pieces). Arrays are NumPy, float32 unless said.
 
-    qpos is root position, root quaternion, the hinges, then the scene's own joints; qvel[t] is the velocity from frame t to t+1.
+    qpos is root position, root quaternion, the hinges, then the scene's own joints; qvel[t] leads from frame t to t+1.
     """
 
     name: str
