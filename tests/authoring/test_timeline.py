@@ -35,7 +35,7 @@ def test_hermite_meets_positions_velocities_and_brake() -> None:
     acceleration = np.gradient(speed, u * seconds, edge_order=2)
     assert (course[0], course[-1]) == (0.0, pytest.approx(2.0))
     assert (speed[0], speed[-1]) == (pytest.approx(1.0, abs=1e-3), pytest.approx(-3.0, abs=1e-3))
-    assert acceleration[1] == pytest.approx(0.0, abs=0.1)
+    assert acceleration[1] == pytest.approx(0.0, abs=0.3)  # of up to 48
     assert acceleration[-2] == pytest.approx(-6.0 * 2.0 / seconds**2, abs=0.3)
 
 
