@@ -73,7 +73,7 @@ class Visit:
         return self.rise + self.up + 0.4
 
 
-def sit(body: Body, seat: Seat, visit: Visit, hips_back: float = 0.0) -> Targets:
+def sit(body: Body, seat: Seat, visit: Visit) -> Targets:
     """Sit down from `seat_stand`, sit at ease with the hands on the thighs, stand up again."""
     t, stand = clock(visit.seconds), seat_stand(seat)
     rest = standing(body, stand, len(t))
