@@ -8,7 +8,7 @@ ARGS ?=
 .PHONY: run test test-all check bench clean constraints
 
 run: .venv/.installed
-	$(PY) experiments/run.py $(ARGS)
+	$(PY) experiments/demo.py $(ARGS)
 
 test: .venv/.installed
 	$(PY) -m pytest -m "not slow" -n $(WORKERS) $(ARGS)
