@@ -61,7 +61,7 @@ def error_over_time(tracked: Tracked, fps: float, thresholds: Sequence[float] = 
         band = np.nanpercentile(error, [low, high], axis=1)
         upper.fill_between(time[some], *band, color="C0", alpha=alpha, linewidth=0, label=f"{low} to {high} %")
     upper.plot(time[some], np.nanmedian(error, axis=1), color="C0", label="median")
-    _finish(upper, "", "error of headset and controllers [cm]")
+    _finish(upper, "", "mean error [cm]")
     upper.set_ylim(0)
     for threshold in thresholds:
         span = tracked_span(tracked, threshold)
