@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 import tyro
 from mujoco.batch import Batch
+from stages import environment, furnished_task, iteration
 
 from qes_jax.model.engine import Engine, initial_state, make_engine
-from qes_jax.model.scene import SCENES
-from qes_jax.model.world import World, build_world
+from qes_jax.model.world import World
 
 SUBSTEPS = 3  # physics steps a control step
 CONTROL_STEPS = 16  # a block of 0.44 s: bodies sway but do not yet lie
@@ -42,15 +42,23 @@ def main(seconds: float = 10.0, json: str = "", envs: int = 512, mjx_envs: int =
         mjx_envs: environments on MJX.
         mjx: also MJX, which takes minutes to compile on a CPU.
     """
-    world = build_world(pieces=(*SCENES["chair"].pieces, *SCENES["boxes"].pieces))
-    stages = [raw(world, envs), on_engine("engine", make_engine(world, "mujoco"), envs)]
+    task, params = furnished_task()
+    world = task.engine.world
+    stages = [
+        raw(world, envs),
+        on_engine("engine", task.engine, envs),
+        Stage("env", environment(task, params, envs, CONTROL_STEPS)),
+        Stage("ppo", iteration(task, params, envs)),
+    ]
     result: dict[str, float | None] = {"mjx_compile_s": None}
     if mjx:
         stages.append(on_engine("mjx", make_engine(world, "mjx"), mjx_envs, control_steps=1))
         result["mjx_compile_s"] = once(stages[-1])
     for stage in stages:
         once(stage)
-    result |= {f"{name}_steps_per_s": rate for name, rate in interleaved(stages, seconds).items()}
+    rates = interleaved(stages, seconds)
+    result |= {f"{name}_steps_per_s": rate for name, rate in rates.items()}
+    result |= {f"{name}_of_raw": rates[name] / rates["raw"] for name in rates if name != "raw"}
     result |= {"envs": envs, "mjx_envs": mjx_envs, "cores": len(os.sched_getaffinity(0))}
     text = dumps(result, indent=2)
     print(text)
