@@ -42,10 +42,11 @@ import qes_jax
 for module in pkgutil.walk_packages(qes_jax.__path__, "qes_jax."):
     importlib.import_module(module.name)
 after = settings()
-changed = [k for a, b in zip(before, after) for k in a.keys() | b.keys() if a.get(k) != b.get(k)]
+changed = [k for k, v in before[0].items() if after[0][k] != v]  # a library may add flags of its own
+changed += [k for k in before[1].keys() | after[1].keys() if before[1].get(k) != after[1].get(k)]
 print(changed, bool(bridge._backends))
 """
-    assert python(code) == "[] False"
+    assert python(code).splitlines()[-1] == "[] False"  # MJX prints that Warp is not there
 
 
 def test_folders_are_those_of_the_checkout() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from qes_jax.env.config import RewardConfig, ablate
-from qes_jax.env.reward import TOUCH, contact_overlap, names, reward_terms
+from qes_jax.env.reward import SMOOTH, TOUCH, contact_overlap, names, reward_terms
 from qes_jax.env.state import Body
 from qes_jax.rotations import axis_angle, quat_mul
 from tests.env.standing import CONFIG, ROWS
@@ -99,21 +99,21 @@ def labels(*touching: tuple[int, int]):
 
 
 @pytest.mark.parametrize(
-    ("label", "force", "overlap"),
+    ("label", "force", "both", "either"),
     [
-        (labels(), forces(), 1.0),  # in the air, as it should be
-        (labels((0, 0), (1, 1)), forces((0, 0), (1, 1)), 1.0),
-        (labels((0, 0)), forces((1, 0)), 0.0),  # the wrong link
-        (labels((0, 0)), forces((0, 1)), 0.0),  # the wrong object
-        (labels((0, 0), (1, 0)), forces((0, 0)), 0.5),  # one is missing
-        (labels((0, 0)), forces((0, 0), (2, 1), (3, 1)), 1 / 3),  # two are false
-        (labels(), forces((2, 0)), 0.0),
-        (labels((0, 0)), forces(), 0.0),
-        (labels((0, 0)), forces((0, 0), newton=TOUCH), 1 - np.exp(-1)),  # a light touch counts in part
+        (labels(), forces(), 0, 0),  # in the air, as it should be
+        (labels((0, 0), (1, 1)), forces((0, 0), (1, 1)), 2, 2),
+        (labels((0, 0)), forces((1, 0)), 0, 2),  # the wrong link
+        (labels((0, 0)), forces((0, 1)), 0, 2),  # the wrong object
+        (labels((0, 0), (1, 0)), forces((0, 0)), 1, 2),  # one is missing
+        (labels((0, 0)), forces((0, 0), (2, 1), (3, 1)), 1, 3),  # two are false
+        (labels(), forces((2, 0)), 0, 1),
+        (labels((0, 0)), forces(), 0, 1),
+        (labels((0, 0)), forces((0, 0), newton=TOUCH), 1 - np.exp(-1), 1),  # a light touch counts in part
     ],
 )
-def test_contact_overlap_is_intersection_over_union(label, force, overlap):
-    assert contact_overlap(label, force) == pytest.approx(overlap, abs=1e-4)
+def test_contact_overlap_is_intersection_over_union(label, force, both, either):
+    assert contact_overlap(label, force) == pytest.approx((both + SMOOTH) / (either + SMOOTH), abs=1e-4)
 
 
 def test_reward_is_the_sum_of_its_terms(lab):

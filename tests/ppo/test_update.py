@@ -14,7 +14,7 @@ from qes_jax.ppo.samples import minibatch_rows
 from qes_jax.ppo.update import clip_each, count_nan, next_lr
 from qes_jax.types import Obs
 
-CFG = PPOConfig(n_envs=8, n_steps=6, minibatch=12, epochs=2, shuffle_blocks=4)
+CFG = PPOConfig(n_envs=8, n_steps=6, minibatch=12, epochs=2, shuffle_blocks=4, target_kl=0.02)
 
 
 def test_each_epoch_takes_every_sample_once_and_all_blocks_equally():
