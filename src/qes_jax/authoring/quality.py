@@ -90,7 +90,8 @@ def _slide(near: np.ndarray, places: np.ndarray) -> float:
     """Farthest horizontal way from where it first touched, of any corner in any of its phases of contact [m]."""
     worst = 0.0
     for corner in range(near.shape[1]):
-        phases, count = label(near[:, corner])
+        # The checker sees the count alone, which SciPy returns where it is given an `output`.
+        phases, count = label(near[:, corner])  # pyright: ignore[reportGeneralTypeIssues]
         for phase in range(1, count + 1):
             spots = places[phases == phase, corner, :2]
             worst = max(worst, float(np.linalg.norm(spots - spots[0], axis=1).max()))

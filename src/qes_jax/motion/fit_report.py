@@ -46,7 +46,7 @@ def foot_skate(fit: Fit, contact: np.ndarray) -> float:
         links = [layout.links.index(f"{side}_{part}") for part in ("foot", "toes")]
         corners = np.isin(m.geom_bodyid, layout.link_ids[links] + 1) & (m.geom_contype == 1)
         touching = near[:-1] & near[1:] & corners
-        labelled = contact[:, links].any(axis=(1, 2))
+        labelled = np.any(contact[:, links], axis=(1, 2))
         standing = touching.any(axis=1) & labelled[:-1] & labelled[1:]
         slips.append(np.where(touching, slip, np.inf).min(axis=1)[standing])
     slips = np.concatenate(slips)
