@@ -21,7 +21,8 @@ def main(argv: list[str]) -> int:
     if sys.stdout.isatty():
         webbrowser.open(page.as_uri())
     print("2. The same, trained from nothing. Ctrl-C saves and ends; --resume latest goes on.", flush=True)
-    print("   Other rooms: experiments/run.py --scene chair; own clips: --clips FILE.npz; all settings: --help\n", flush=True)
+    print("   Other rooms: experiments/run.py --scene chair; own clips: --clips FILE.npz;", end=" ")
+    print("all settings: --help\n", flush=True)
     return run.main(["--tracker", "none", *argv])
 
 
