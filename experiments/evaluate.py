@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
-from launch import prepare_jax
+from launch import explained, prepare_jax
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,14 @@ class Options:
     """Where run folders lie."""
 
 
+@explained
 def main(argv: list[str] | None = None) -> int:
     """Parse the command line, then evaluate. Exit code 2 where something that was asked for is not there."""
     options = tyro.cli(Options, args=sys.argv[1:] if argv is None else argv)
     prepare_jax()
     from evaluate_run import evaluate_run  # only now: it imports JAX
 
-    try:
-        evaluate_run(options)
-    except (FileNotFoundError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    evaluate_run(options)
     return 0
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
+from launch import explained
 
 from qes_jax.model.character import HEIGHT
 from qes_jax.motion.formats.device import SENSORS, DeviceRecording, Stream
-from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.sensors import SensorTrack, make_track, read_device, save_track
 
 
@@ -65,16 +65,16 @@ def describe_stream(stream: Stream) -> dict:
     }
 
 
-def main(args: Args) -> dict:
-    """Import one recording."""
+@explained
+def main(argv: list[str] | None = None) -> int:
+    """Import one recording, print what was found. Exit code 2 at bad input."""
+    args = tyro.cli(Args, description=__doc__, args=argv)
     recording = read_device(args.file)
     track = make_track(recording, args.height, args.start, args.end, args.eye_height)
     save_track(args.out, track)
-    return describe(recording, track)
+    print(json.dumps(describe(recording, track), indent=2))
+    return 0
 
 
 if __name__ == "__main__":
-    try:
-        print(json.dumps(main(tyro.cli(Args, description=__doc__)), indent=2))
-    except (RecordingError, FileNotFoundError, ValueError) as error:
-        sys.exit(f"error: {error}")
+    sys.exit(main())

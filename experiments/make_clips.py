@@ -4,13 +4,14 @@ Without names it builds the whole catalogue, which takes a minute or two once th
 Each line tells how good a clip is (authoring/quality.py).
 """
 
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import tyro
-from launch import prepare_jax
+from launch import explained, prepare_jax
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,10 @@ class Options:
     list: bool = False  # only tell the names
 
 
-def main(options: Options) -> None:
-    """Build, judge and save the clips one by one."""
+@explained
+def main(argv: list[str] | None = None) -> int:
+    """Build, judge and save the clips one by one. Exit code 2 at an unknown name."""
+    options = tyro.cli(Options, description=__doc__, args=argv)
     prepare_jax()
     from qes_jax.authoring.catalogue import build, names  # only now: they import JAX
     from qes_jax.authoring.quality import judge
@@ -31,14 +34,15 @@ def main(options: Options) -> None:
 
     if options.list:
         print("\n".join(names()))
-        return
+        return 0
     for name in options.names or names():
         start = time.perf_counter()
         clip = build(name)
         save_clip(options.out / f"{name}.npz", clip)
         seconds = time.perf_counter() - start
         print(f"{name:14} {clip.duration:5.1f} s  {judge(clip)}  ({seconds:.1f} s to build)", flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Options, description=__doc__))
+    sys.exit(main())
