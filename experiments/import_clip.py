@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from qes_jax.model.scene import get_scene
@@ -16,6 +14,7 @@ from qes_jax.motion.fit_report import report
 from qes_jax.motion.formats.read import read_recording
 from qes_jax.motion.formats.recording import Recording, crop
 from qes_jax.motion.retarget import Fit, estimate_height, retarget
+from qes_jax.runs.folder import write_json
 
 if TYPE_CHECKING:
     from import_motion import Options
@@ -36,7 +35,8 @@ def import_clip(options: Options) -> dict[str, float]:
     result = report(fit, clip.contact) | {"seconds": recording.duration, "fps": recording.fps}
     print("\n".join(f"{key:>24} {value:8.2f}" for key, value in result.items()))
     if options.json:
-        _write(options.json, json.dumps(result, indent=1) + "\n")
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        write_json(options.json, result)
     return result
 
 
@@ -57,10 +57,3 @@ def _clip(options: Options, fit: Fit, recording: Recording) -> Clip:
     if options.corrections:
         clip = dataclasses.replace(clip, contact=correct_contacts(clip.contact, options.corrections, fit.world))
     return clip
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.tmp")
-    aside.write_text(text)
-    aside.replace(path)

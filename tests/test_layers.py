@@ -7,12 +7,13 @@ import pytest
 
 SRC = Path(__file__).resolve().parents[1] / "src" / "qes_jax"
 
-BASE = {"types", "rotations", "paths"}
+BASE = {"types", "rotations", "paths", "files"}
 WORLD = {*BASE, "model", "motion"}
 ALLOWED: dict[str, set[str]] = {  # room -> the other rooms it may import
     "types": set(),
     "rotations": set(),
     "paths": set(),
+    "files": set(),
     "model": BASE,
     "motion": {*BASE, "model"},
     "env": WORLD,

@@ -2,12 +2,10 @@
 
 import dataclasses
 import json
-import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 import mujoco
@@ -16,8 +14,9 @@ import numpy as np
 from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
 from qes_jax.evaluate.recording import Recording
+from qes_jax.files import save_npz
 from qes_jax.model.character import CharacterConfig
-from qes_jax.model.scene import PARKED, Piece
+from qes_jax.model.scene import PARKED, Piece, make_piece
 from qes_jax.model.world import World, build_world
 
 ARRAYS = ("qpos", "placement", "reference_qpos", "user_pos", "user_quat", "sensor_pos", "force", "label")
@@ -92,12 +91,7 @@ def save_episode(path: Path, episode: Episode) -> None:
         "name": episode.name, "fps": episode.fps, "body_known": episode.body_known,
         "character": dataclasses.asdict(episode.character), "pieces": [dataclasses.asdict(p) for p in episode.pieces],
     }  # fmt: skip
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(aside, "wb") as file:
-        arrays = {name: getattr(episode, name) for name in ARRAYS}
-        np.savez_compressed(file, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
-    aside.replace(path)
+    save_npz(path, meta=np.array(json.dumps(meta)), **{name: getattr(episode, name) for name in ARRAYS})
 
 
 def load_episode(path: Path) -> Episode:
@@ -107,14 +101,9 @@ def load_episode(path: Path) -> Episode:
             arrays = {name: file[name] for name in ARRAYS}
             meta = json.loads(str(file["meta"]))
         meta["character"] = CharacterConfig(**meta["character"])
-        meta["pieces"] = tuple(_piece(p) for p in meta["pieces"])
+        meta["pieces"] = tuple(make_piece(p) for p in meta["pieces"])
         return Episode(**meta, **arrays)
     except FileNotFoundError:
         raise
     except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path}: not a recorded episode: {error}") from error
-
-
-def _piece(values: dict[str, Any]) -> Piece:
-    fields: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    return Piece(**fields)

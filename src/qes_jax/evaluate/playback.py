@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import os
 from pathlib import Path
 
 import mujoco
@@ -11,6 +10,7 @@ import viser
 
 from qes_jax.evaluate.episode import Episode, body_poses, parked
 from qes_jax.evaluate.meshes import body_mesh
+from qes_jax.files import replacing
 from qes_jax.model.world import SENSORS
 
 GHOST = (80, 170, 110)
@@ -27,9 +27,8 @@ def save_playback(path: Path, episode: Episode, every: int = 2) -> None:
             html = _record(server, episode, every)
         finally:
             server.stop()
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    aside.write_text(html, encoding="utf-8")
-    aside.replace(path)
+    with replacing(path) as aside:
+        aside.write_text(html, encoding="utf-8")
 
 
 def _record(server: viser.ViserServer, episode: Episode, every: int) -> str:

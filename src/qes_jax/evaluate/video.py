@@ -1,7 +1,6 @@
 """A video of an episode through MuJoCo's renderer, on the OpenGL that was chosen when MuJoCo was imported."""
 
 import copy
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import mujoco
 import numpy as np
 
 from qes_jax.evaluate.episode import Episode
+from qes_jax.files import replacing
 
 SIZE = (480, 640)  # height, width; even numbers, as H.264 wants
 GHOST = np.array([0.3, 0.7, 0.45, 0.35])
@@ -18,11 +18,12 @@ DEVICE = np.array([0.9, 0.25, 0.15, 1.0])
 
 def save_video(path: Path, episode: Episode, every: int = 2, size: tuple[int, int] = SIZE) -> None:
     """Write every `every`-th frame as mp4: body, reference (a green ghost), the user's devices (red balls)."""
-    aside = path.with_name(f".{path.stem}.{os.getpid()}.tmp{path.suffix}")
-    with mediapy.VideoWriter(aside, shape=size, fps=episode.fps / every, crf=24) as writer:
+    with (
+        replacing(path, path.suffix) as aside,
+        mediapy.VideoWriter(aside, shape=size, fps=episode.fps / every, crf=24) as writer,
+    ):
         for image in images(episode, every, size):
             writer.add_image(image)
-    aside.replace(path)
 
 
 def images(episode: Episode, every: int = 1, size: tuple[int, int] = SIZE) -> Iterator[np.ndarray]:

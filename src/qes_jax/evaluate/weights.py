@@ -1,6 +1,5 @@
 """A trained policy in one small file: weights, the statistics of its observation, the centre of its PD targets."""
 
-import os
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
+from qes_jax.files import save_npz
 from qes_jax.ppo.inference import PolicyParams
 from qes_jax.runs.checkpoint import nest
 
@@ -24,11 +24,7 @@ def save_policy(path: Path, policy: PolicyParams, mean_pose: jax.Array) -> None:
     tree = Weights(policy, mean_pose)._asdict() | {"policy": policy._asdict()}
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     arrays = {jax.tree_util.keystr(p, simple=True, separator="/"): np.asarray(x) for p, x in leaves}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(aside, "wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
-    aside.replace(path)
+    save_npz(path, **arrays)
 
 
 def load_policy(path: Path) -> Weights:

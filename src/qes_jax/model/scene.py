@@ -1,6 +1,8 @@
 """A scene is a list of pieces: boxes of any size, furniture from mjcf/scenes/. Each piece has a name and a place."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -43,6 +45,12 @@ class Piece:
     def placement(self) -> np.ndarray:
         """(7,) position and quaternion wxyz of the piece's frame."""
         return np.array([*self.pos, np.cos(self.yaw / 2), 0.0, 0.0, np.sin(self.yaw / 2)])
+
+
+def make_piece(fields: Mapping[str, Any]) -> Piece:
+    """A piece from its fields as JSON has them, lists for tuples. Raises TypeError or ValueError at wrong ones."""
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
+    return Piece(**values)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,14 @@
 
 import dataclasses
 import json
-import os
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from qes_jax.model.scene import Piece, Scene
+from qes_jax.files import save_npz
+from qes_jax.model.scene import Scene, make_piece
 
 VERSION = 1
 FPS = 36.0  # [Hz] the control rate
@@ -91,14 +90,9 @@ def _check_unit(quat: np.ndarray, field: str, where: str) -> None:
 def save_clip(path: str | Path, clip: Clip) -> None:
     """Write a clip as npz: the arrays and one JSON text. Written aside, then renamed: never half there."""
     validate_clip(clip)
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     meta = {k: getattr(clip, k) for k in ("name", "source", "licence", "fps", "height", "body_known")}
     meta |= {"version": VERSION, "scene": dataclasses.asdict(clip.scene)}
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(aside, "wb") as file:
-        np.savez_compressed(file, meta=np.array(json.dumps(meta)), **{k: getattr(clip, k) for k in ARRAYS})
-    aside.replace(path)
+    save_npz(Path(path), meta=np.array(json.dumps(meta)), **{k: getattr(clip, k) for k in ARRAYS})
 
 
 def load_clip(path: str | Path) -> Clip:
@@ -125,14 +119,9 @@ def _parse_meta(path: Path, text: str) -> dict:
         version = meta.pop("version")
         if version != VERSION:
             raise ClipError(f"{path}: clip version {version}, this code reads version {VERSION}")
-        pieces = tuple(_parse_piece(p) for p in meta["scene"]["pieces"])
+        pieces = tuple(make_piece(p) for p in meta["scene"]["pieces"])
         return {**meta, "scene": Scene(meta["scene"]["name"], pieces)}
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, ClipError):
             raise
         raise ClipError(f"{path}: field meta: {error}") from None
-
-
-def _parse_piece(fields: dict[str, Any]) -> Piece:
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
-    return Piece(**values)

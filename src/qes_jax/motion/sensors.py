@@ -1,7 +1,6 @@
 """A headset and two controllers over time, at the control rate and on the scale of a character."""
 
 import json
-import os
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from qes_jax.files import save_npz
 from qes_jax.model.character import HEIGHT, CharacterConfig
 from qes_jax.model.scene import SCENES, Scene
 from qes_jax.model.world import World, build_world
@@ -176,13 +176,8 @@ def stand_under(world: World, head_pos: np.ndarray, head_quat: np.ndarray) -> np
 
 def save_track(path: str | Path, track: SensorTrack) -> None:
     """Write a track as npz. Written aside, then renamed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     meta = {"version": VERSION, "source": track.source, "height": track.height, "fps": track.fps}
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with open(aside, "wb") as file:
-        np.savez_compressed(file, track=np.array(json.dumps(meta)), pos=track.pos, quat=track.quat, valid=track.valid)
-    aside.replace(path)
+    save_npz(Path(path), track=np.array(json.dumps(meta)), pos=track.pos, quat=track.quat, valid=track.valid)
 
 
 def load_track(path: str | Path) -> SensorTrack:

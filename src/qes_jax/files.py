@@ -1,0 +1,29 @@
+"""Files that are written whole or not at all: under a temporary name beside the old one, then renamed."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+
+@contextmanager
+def replacing(path: Path, ending: str = ".tmp") -> Iterator[Path]:
+    """The temporary name to write to, which becomes `path` at the end of the block and is removed at an error.
+
+    Makes the folder. `ending` is for writers that tell the format by it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}{ending}")
+    try:
+        yield aside
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def save_npz(path: Path, **arrays: np.ndarray) -> None:
+    """Write a compressed npz of arrays, no pickles."""
+    with replacing(path) as aside, open(aside, "wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
