@@ -77,6 +77,11 @@ def derive(tree: Tree, state: Physics, force: jax.Array) -> Derived:
     return Derived(*poses(tree, state.qpos, state.qvel, state.mocap_pos, state.mocap_quat), force)
 
 
+def no_force(world: World) -> jax.Array:
+    """(L, O, 3) contact forces of a state that no step led to."""
+    return jnp.zeros((len(world.layout.links), len(world.layout.objects), 3), jnp.float32)
+
+
 def point_velocity(linvel: jax.Array, angvel: jax.Array, quat: jax.Array, offset: jax.Array) -> jax.Array:
     """Velocity of a point at `offset` in a body's frame: v + w x (R offset)."""
     return linvel + jnp.cross(angvel, rotate(quat, offset))

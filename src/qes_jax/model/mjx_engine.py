@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from mujoco import mjx
 
-from qes_jax.model.engine import Derived, Physics, derive
+from qes_jax.model.engine import Derived, Physics, derive, no_force
 from qes_jax.model.kinematics import make_tree
 from qes_jax.model.world import World
 
@@ -37,8 +37,7 @@ class MjxEngine:
 
     def forward(self, state: Physics) -> Derived:
         """See `Engine.forward`."""
-        layout = self.world.layout
-        return derive(self._tree, state, jnp.zeros((len(layout.links), len(layout.objects), 3), jnp.float32))
+        return derive(self._tree, state, no_force(self.world))
 
     def _data(self, state: Physics) -> mjx.Data:
         return mjx.make_data(self._mj, impl=self.impl).replace(

@@ -11,7 +11,7 @@ import numpy as np
 from jax.experimental.buffer_callback import buffer_callback
 from mujoco.batch import Batch, SimulationError
 
-from qes_jax.model.engine import Derived, Physics, derive
+from qes_jax.model.engine import Derived, Physics, derive, no_force
 from qes_jax.model.kinematics import make_tree
 from qes_jax.model.world import World
 
@@ -45,8 +45,7 @@ class MujocoEngine:
 
     def forward(self, state: Physics) -> Derived:
         """See `Engine.forward`."""
-        layout = self.world.layout
-        return derive(self._tree, state, jnp.zeros((len(layout.links), len(layout.objects), 3), jnp.float32))
+        return derive(self._tree, state, no_force(self.world))
 
     def _advance(self, n_substeps: int, out: list[np.ndarray], rows: tuple[np.ndarray, ...]) -> None:
         """Step simulations from `rows` (state and ctrl, any leading dimensions) and write their outcome into `out`."""
