@@ -1,10 +1,10 @@
 """The clips that a command names: built-in ones (built once, then kept in a cache), files, folders, whole scenes."""
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from launch import cache_dir
 from settings import RunConfig
 
 import qes_jax
@@ -50,7 +50,9 @@ def built_in(name: str) -> Clip:
 def _load(word: str) -> list[Clip]:
     try:
         return load_clips([word])
-    except FileNotFoundError as error:
+    except ClipError as error:
+        if Path(word).exists():
+            raise
         raise FileNotFoundError(f"{error}; built-in clips are: {', '.join(RECIPES)}") from None
 
 
@@ -61,5 +63,4 @@ def _cache() -> Path:
     digest = hashlib.sha256()
     for path in sorted(sources) + sorted(mjcf_dir().rglob("*.xml")):
         digest.update(path.read_bytes())
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return root / "qes_jax" / "clips" / digest.hexdigest()[:16]
+    return cache_dir() / "clips" / digest.hexdigest()[:16]

@@ -9,10 +9,14 @@ from functools import wraps
 from pathlib import Path
 
 
+def cache_dir() -> Path:
+    """The folder of the user's cache that is ours."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qes_jax"
+
+
 def prepare_jax() -> None:
     """Keep compiled programs on disk, unless the user has said where, and import MJX without its chatter."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "qes_jax" / "jax"
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache))
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_dir() / "jax"))
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "1")
     # XLA:CPU takes its own tuning hints (prefer-no-gather) in a cached program for features that
     # the host lacks, and says so at length.

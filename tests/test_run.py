@@ -64,7 +64,7 @@ def test_sigterm_saves_and_ends_cleanly(tmp_path):
     [
         (["--preset", "huge"], "expected one of"),
         (["--resume", "nothing"], "no run"),
-        (["--clips", "no_such_clip"], "no_such_clip"),
+        (["--clips", "no_such_clip"], "built-in clips are: walk"),
         (["--scene", "castle"], "castle"),
     ],
 )
