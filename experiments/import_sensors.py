@@ -3,18 +3,22 @@
 python experiments/import_sensors.py FILE --out track.npz [--height 1.75] [--start 0 --end 60] [--eye-height 1.65]
 """
 
+from __future__ import annotations
+
 import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
-from launch import explained
+from launch import explained, prepare_jax
 
 from qes_jax.model.character import HEIGHT
 from qes_jax.motion.formats.device import SENSORS, DeviceRecording, Stream
-from qes_jax.motion.sensors import SensorTrack, make_track, read_device, save_track
+
+if TYPE_CHECKING:
+    from qes_jax.motion.sensors import SensorTrack
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,9 @@ def describe_stream(stream: Stream) -> dict:
 def main(argv: list[str] | None = None) -> int:
     """Import one recording, print what was found. Exit code 2 at bad input."""
     args = tyro.cli(Args, description=__doc__, args=argv)
+    prepare_jax()
+    from qes_jax.motion.sensors import make_track, read_device, save_track  # only now: it imports JAX
+
     recording = read_device(args.file)
     track = make_track(recording, args.height, args.start, args.end, args.eye_height)
     save_track(args.out, track)

@@ -9,15 +9,16 @@ import pytest
 
 from qes_jax.model.world import build_world
 from qes_jax.motion.clip import load_clip
+from qes_jax.motion.sensors import load_track
 
-SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "import_motion.py"
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 KEYS = {
     "mean_error_cm", "p95_error_cm", "foot_skate_cm", "floor_penetration_cm", "object_penetration_cm", "seconds", "fps",
 }  # fmt: skip
 
 
-def run(*args: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, SCRIPT, *map(str, args)], capture_output=True, text=True)
+def run(*args: object, script: str = "import_motion.py") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, EXPERIMENTS / script, *map(str, args)], capture_output=True, text=True)
 
 
 @pytest.mark.slow
@@ -54,3 +55,17 @@ def test_a_broken_file_ends_in_one_line(tmp_path: Path) -> None:
     done = run(tmp_path / "a.txt", "--out", tmp_path / "a.npz")
     assert done.returncode == 2 and "a.txt: not readable JSON" in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "a.npz").exists()
+
+
+def test_what_is_said_of_a_headset_recording_is_json_and_nothing_else(recordings: Path, tmp_path: Path) -> None:
+    file, out = recordings / "vr" / "aframe_tracked_recording.json", tmp_path / "track.npz"
+    done = run(file, "--out", out, script="import_sensors.py")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["track_frames"] == len(load_track(out).pos)
+
+
+@pytest.mark.parametrize("script", ["import_sensors.py", "make_clips.py"])
+def test_a_missing_thing_ends_in_one_line(tmp_path: Path, script: str) -> None:
+    done = run("nowhere.json", "--out", tmp_path / "a", script=script)
+    assert done.returncode == 2 and done.stderr.startswith("error: ") and "nowhere.json" in done.stderr
+    assert "Traceback" not in done.stderr
