@@ -1,12 +1,13 @@
 """brax's PPO and ours on the same task, at equal settings: python experiments/compare_brax.py [--samples 500000]
 
-Both see the same environment (brax through its adaptor), networks, batch, minibatch, epochs, discount and clip, a fixed learning
-rate, and no sampling of starts by failure. Judged by the same evaluation, without noise.
+Both see the same environment (brax through its adaptor), networks, batch, minibatch, epochs, discount and clip, a fixed
+learning rate, and no sampling of starts by failure. Judged by the same evaluation, without noise.
 """
+# ruff: noqa: E402
 
 from launch import prepare_jax
 
-prepare_jax()
+prepare_jax()  # before JAX is imported
 
 import json
 import time
