@@ -69,6 +69,7 @@ def test_done_is_a_fall_or_the_end_of_the_clip(lab, frame, shift, terminated, tr
     reached = env.step(begun, jnp.zeros(32))
     assert float(reached.done) == max(terminated, truncated)
     assert float(reached.info["truncation"]) == truncated
+    assert float(reached.info["time_out"]) == truncated
     assert float(reached.reward) == float(after[1].reward)
     np.testing.assert_array_equal(reached.obs["state"], after[1].obs.policy)
     np.testing.assert_array_equal(reached.obs["privileged_state"], after[1].obs.critic)

@@ -18,7 +18,8 @@ class BraxEnv(Env):
     """One environment with brax's `reset` and `step`; brax's wrappers batch it and reset it.
 
     Observations are a dictionary: "state" (the policy's) and "privileged_state" (the critic's). A clip's end counts as
-    `done`, with info["truncation"] = 1 until brax's EpisodeWrapper writes its own there.
+    `done`, with info["truncation"] = 1 until brax's EpisodeWrapper writes its own there, and info["time_out"] = 1 for
+    PPO's `bootstrap_on_timeout`.
     """
 
     def __init__(self, task: Task, params: EnvParams) -> None:
@@ -30,7 +31,8 @@ class BraxEnv(Env):
         metrics = jax.eval_shape(self.task.step, self.params, state, jnp.zeros(self.action_size))[1].metrics
         zeros = {name: jnp.zeros(()) for name in metrics if not name.startswith("trace/")}
         pipeline_state: Any = state  # brax's annotation knows its own physics only
-        return State(pipeline_state, _named(obs), jnp.zeros(()), jnp.zeros(()), zeros, {"truncation": jnp.zeros(())})
+        info = {"truncation": jnp.zeros(()), "time_out": jnp.zeros(())}
+        return State(pipeline_state, _named(obs), jnp.zeros(()), jnp.zeros(()), zeros, info)
 
     def step(self, state: State, action: jax.Array) -> State:
         """One control step; action (J,)."""
@@ -44,7 +46,7 @@ class BraxEnv(Env):
             reward=timestep.reward,
             done=jnp.maximum(timestep.terminated, timestep.truncated),
             metrics={**state.metrics, **metrics},  # a wrapper may have added its own
-            info={**state.info, "truncation": timestep.truncated},
+            info={**state.info, "truncation": timestep.truncated, "time_out": timestep.truncated},
         )
 
     @property
