@@ -31,6 +31,8 @@ def test_commands_and_their_options_exist():
     commands = [re.search(r"(experiments/\w+\.py)(.*)", line) for line in lines if line.startswith("!")]
     assert commands
     for script, arguments in (c.groups() for c in commands if c):
-        done = subprocess.run([sys.executable, str(REPO / script), "--help"], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, str(REPO / script), "--help"], capture_output=True, text=True, check=True
+        )
         for option in re.findall(r"--[\w-]+", arguments):
             assert option in done.stdout, f"{script} has no {option}"
