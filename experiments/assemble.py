@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from settings import RunConfig, effective_env
 
 from qes_jax.env.curriculum import adapt_starts
@@ -12,6 +14,7 @@ from qes_jax.env.state import EnvParams
 from qes_jax.env.symmetry import apply, symmetry
 from qes_jax.env.task import Task
 from qes_jax.evaluate.starts import all_starts, continued
+from qes_jax.files import save_npz
 from qes_jax.model.engine import make_engine
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.library import pack, world_for
@@ -59,4 +62,17 @@ def make_program(config: RunConfig, task: Task, evaluate: Callable | None) -> Pr
         adaptive=lambda params: {name: getattr(params, name) for name in ADAPTIVE},
         with_adaptive=lambda params, part: params._replace(**part),
         evaluate=evaluate,
+        on_failure=name_failure,
     )
+
+
+def name_failure(folder: Path, state: train.TrainState, params: EnvParams, metrics: dict, traces: dict) -> str:
+    """Which environment failed first, at which step, and which terms; its state goes into `folder`/environment.npz."""
+    terms = ", ".join(k for k, v in metrics.items() if not np.isfinite(v)) or "none of the metrics"
+    bad = ~np.asarray(traces.get("trace/finite", np.ones((1, 1), bool)))
+    if not bad.any():
+        return f"not finite: {terms}"
+    step, env = (int(x) for x in np.argwhere(bad)[0])
+    physics = jax.tree.map(lambda x: np.asarray(x)[env], state.env_state.physics)
+    save_npz(folder / "environment.npz", **physics._asdict())
+    return f"environment {env} first, at step {step} of the iteration; not finite: {terms}"

@@ -110,6 +110,7 @@ def _metrics(terms: dict, failed: Failure, params: EnvParams, state: EnvState, b
         **{f"fail/{name}": value.astype(jnp.float32) for name, value in failed._asdict().items()},
         "error/headset": off[0],
         "error/controllers": off[1:].mean(),
+        "trace/finite": jnp.isfinite(sum(terms.values())),
         "trace/frame": state.frame,
         "trace/start": state.start,
         "trace/age": state.age,
