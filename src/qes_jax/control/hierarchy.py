@@ -1,0 +1,42 @@
+"""The problem that every solver of this room takes: objectives in strict order under linear inequalities.
+
+    h_i = min_x |A_i x - b_i|^2   subject to   |A_k x - b_k|^2 = h_k for k < i,   G x <= h
+
+The paper's unknowns are torques, accelerations and contact forces. Torques follow from the other two, so here
+x = [qacc (nv), lambda (K)], the six unactuated rows of the equation of motion are level 0, and torque limits are rows
+of G. n unknowns, m_i rows of level i, p inequalities; all float64.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = Any  # np.ndarray in the reference solvers, jax.Array in the batched one
+
+
+class Level(NamedTuple):
+    """One objective |A x - b|^2. Rows of zeros (with b zero) are allowed: they pad to a fixed shape."""
+
+    A: Array  # (m, n)
+    b: Array  # (m,)
+
+
+class Hierarchy(NamedTuple):
+    """Objectives, first the most important. Rows of zeros in G with a positive h pad to a fixed shape."""
+
+    levels: tuple[Level, ...]
+    G: Array  # (p, n)
+    h: Array  # (p,)
+
+
+class Solution(NamedTuple):
+    """What a solver gives. Where no x meets G x <= h, x is zero and `feasible` False."""
+
+    x: Array  # (n,)
+    errors: Array  # (number of levels,) |A_i x - b_i|
+    feasible: Array  # bool
+
+
+def errors(problem: Hierarchy, x: np.ndarray) -> np.ndarray:
+    """|A_i x - b_i| of every level."""
+    return np.array([np.linalg.norm(level.A @ x - level.b) for level in problem.levels])
