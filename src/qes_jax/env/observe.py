@@ -8,6 +8,7 @@ from qes_jax.env.config import EnvConfig, SceneObsConfig
 from qes_jax.env.state import Body, EnvParams, EnvState, Frame, body_of, heading_frame
 from qes_jax.env.surfaces import heights, nearest
 from qes_jax.model.engine import Derived
+from qes_jax.model.scene import PARKED
 from qes_jax.model.world import Layout
 from qes_jax.motion.library import Reference
 from qes_jax.rotations import six_d
@@ -66,21 +67,26 @@ def see_scene(config: SceneObsConfig, layout: Layout, derived: Derived, body: Bo
     if config.kind == "none":
         return jnp.zeros(0, jnp.float32)
     if config.kind == "heightmap":
-        offsets = jnp.asarray(height_grid(config))
-        points = body.pos[0, :2] + jnp.stack(
-            [
-                offsets[:, 0] * _cos(frame.yaw) - offsets[:, 1] * _sin(frame.yaw),
-                offsets[:, 0] * _sin(frame.yaw) + offsets[:, 1] * _cos(frame.yaw),
-            ],
-            axis=1,
-        )
+        points = map_points(config, body.pos[0, :2], frame.yaw)
         surface = heights(layout.geoms, derived, points)
     else:
         surface = frame.vector(nearest(layout.geoms, derived, body.pos)).ravel()
+    return jnp.concatenate([surface, see_moving(layout, derived, frame)])
+
+
+def see_moving(layout: Layout, derived: Derived, frame: Frame) -> jax.Array:
+    """Pose and velocity of each of the M bodies that move by joints of their own (15 M,), zero for those parked."""
     moving = layout.moving_ids
     parts = [frame.point(derived.xpos[moving]), six_d(frame.quat(derived.xquat[moving]))]
     parts += [frame.vector(derived.linvel[moving]), frame.vector(derived.angvel[moving])]
-    return jnp.concatenate([surface, *(p.ravel() for p in parts)])
+    here = derived.xpos[moving, 2:] > PARKED[2] / 2
+    return jnp.concatenate([jnp.where(here, p, 0.0).ravel() for p in parts])
+
+
+def map_points(config: SceneObsConfig, at: jax.Array, yaw: jax.Array) -> jax.Array:
+    """(P, 2) points of the height map in the world [m], around a root at (2,) with a heading of yaw (4,)."""
+    x, y = jnp.asarray(height_grid(config)).T
+    return at + jnp.stack([x * _cos(yaw) - y * _sin(yaw), x * _sin(yaw) + y * _cos(yaw)], axis=1)
 
 
 def height_grid(config: SceneObsConfig) -> np.ndarray:

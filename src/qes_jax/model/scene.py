@@ -66,15 +66,33 @@ class Scene:
             raise ValueError(f"scene {self.name!r}: piece names must be distinct and not 'floor', got {names}")
 
 
+LOW, HIGH = (0.6, 0.8, 0.18), (0.6, 0.8, 0.45)  # [m] boxes to step onto
+
 SCENES = {
     "flat": Scene("flat"),
     "stool": Scene("stool", (Piece("stool", "stool"),)),
+    "stool_high": Scene("stool_high", (Piece("stool_high", "stool_high"),)),
     "chair": Scene("chair", (Piece("chair", "chair"),)),
-    "boxes": Scene(
-        "boxes",
+    "couch": Scene("couch", (Piece("couch", "couch"),)),
+    "office_chair": Scene("office_chair", (Piece("office_chair", "office_chair"),)),
+    "tilting_chair": Scene("tilting_chair", (Piece("tilting_chair", "tilting_chair"),)),
+    "boxes": Scene("boxes", (Piece("low", "box", LOW, (0.9, 0.0, 0.0)), Piece("high", "box", HIGH, (1.7, 0.0, 0.0)))),
+    "obstacles": Scene(
+        "obstacles",
         (
-            Piece("low", "box", (0.6, 0.8, 0.18), (0.9, 0.0, 0.0)),
-            Piece("high", "box", (0.6, 0.8, 0.45), (1.7, 0.0, 0.0)),
+            Piece("bar1", "box", (0.12, 1.2, 0.1), (1.2, 0.0, 0.0)),
+            Piece("bar2", "box", (0.12, 1.2, 0.2), (2.6, 0.0, 0.0)),
+            Piece("bar3", "box", (0.25, 1.2, 0.15), (4.0, 0.0, 0.0)),
+        ),
+    ),
+    "living_room": Scene(
+        "living_room",
+        (
+            Piece("couch", "couch", None, (2.2, 0.2, 0.0), np.pi),
+            Piece("stool", "stool", None, (0.9, 1.9, 0.0), -2.2),
+            Piece("chair", "chair", None, (0.3, -2.0, 0.0), 1.4),
+            Piece("low", "box", LOW, (-1.5, 0.6, 0.0), np.pi),
+            Piece("high", "box", HIGH, (-2.3, 0.6, 0.0), np.pi),
         ),
     ),
 }

@@ -33,12 +33,12 @@ def label_contacts(
 
     Distances [m] come from MJX's collision functions, speeds [m/s] from central differences of geom positions.
     """
-    link_of, object_of, root_of = _owners(world)
+    link_of, object_of = _owners(world)
     close, geoms, geom_pos, body_pos, body_mat = _query(world, qpos, near)
     link, obj = link_of[geoms].max(axis=1), object_of[geoms].max(axis=1)  # one of a pair has a link, one an object
-    mine = np.where(link_of[geoms[:, 0]] >= 0, geoms[:, 0], geoms[:, 1])
-    root = root_of[obj]
-    seen = np.einsum("tcji,tcj->tci", body_mat[:, root], geom_pos[:, mine] - body_pos[:, root])  # in the object's frame
+    mine, theirs = np.where(link_of[geoms[:, :1]] >= 0, geoms, geoms[:, ::-1]).T
+    on = world.plain.geom_bodyid[theirs]  # a chair's seat, not its base, which does not turn with the sitter
+    seen = np.einsum("tcji,tcj->tci", body_mat[:, on], geom_pos[:, mine] - body_pos[:, on])  # in the object's frame
     speed = np.linalg.norm(np.gradient(seen, 1.0 / fps, axis=0), axis=-1)
     labels = np.zeros((len(qpos), len(world.layout.links), len(world.layout.objects)), np.uint8)
     for c in range(len(geoms)):
@@ -46,14 +46,14 @@ def label_contacts(
     return labels
 
 
-def _owners(world: World) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Link of each geom or -1, object of each geom or -1, root body of each object."""
+def _owners(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """Link of each geom or -1, object of each geom or -1."""
     m, layout = world.plain, world.layout
     link_of_body, object_of_body = np.full(m.nbody, -1), np.full(m.nbody, -1)
     link_of_body[layout.link_ids + 1] = np.arange(len(layout.links))
     object_of_body[1:] = np.where(layout.body_object > 0, layout.body_object, -1)
     object_of_body[0] = 0  # the floor
-    return link_of_body[m.geom_bodyid], object_of_body[m.geom_bodyid], np.concatenate([[0], layout.piece_ids + 1])
+    return link_of_body[m.geom_bodyid], object_of_body[m.geom_bodyid]
 
 
 def _query(world: World, qpos: np.ndarray, near: float) -> tuple[np.ndarray, ...]:
