@@ -1,0 +1,91 @@
+"""Features y = f(q): value, velocity J qvel, Jacobian J, and bias b with d2y/dt2 = J qacc + b. World axes, SI.
+
+The momentum features come from the root's six rows of the equation of motion (one tree, a free joint without armature): M_r, h_r
+their inertia and bias, R, p the root's pose, c the centre of mass. Total force and moment are what these rows hold.
+"""
+
+from typing import NamedTuple
+
+import mujoco
+import numpy as np
+
+from qes_jax.control.dynamics import Dynamics, skew
+
+
+class Feature(NamedTuple):
+    """k components. Of an orientation, `value` is a rotation matrix and the velocity the angular one."""
+
+    value: np.ndarray  # (k,) or (3, 3)
+    velocity: np.ndarray  # (k,)
+    J: np.ndarray  # (k, nv)
+    bias: np.ndarray  # (k,)
+
+
+def com(d: Dynamics) -> Feature:
+    """Centre of mass [m]: J = M_lin / m, bias = (h_lin + m g) / m."""
+    mass, gravity = d.body.mass, d.body.m.opt.gravity
+    J = d.M[:3] / mass
+    return Feature(d.data.subtree_com[d.body.root].copy(), J @ d.qvel, J, d.bias[:3] / mass + gravity)
+
+
+def linear_momentum(d: Dynamics) -> Feature:
+    """P = m dc/dt [kg m/s]. Its `value` is P, and dP/dt = J qacc + bias; `velocity` repeats P."""
+    J = d.M[:3]
+    P = J @ d.qvel
+    return Feature(P, P, J, d.bias[:3] + d.body.mass * d.body.m.opt.gravity)
+
+
+def angular_momentum(d: Dynamics) -> Feature:
+    """L about the centre of mass [kg m2/s]: J = R M_ang - [c - p]x M_lin. Its `value` is L; dL/dt = J qacc + bias."""
+    R, arm = root_rotation(d), skew(d.data.subtree_com[d.body.root] - d.data.xpos[d.body.root])
+    J = R @ d.M[3:6] - arm @ d.M[:3]
+    L = J @ d.qvel
+    return Feature(L, L, J, R @ d.bias[3:6] - arm @ d.bias[:3])
+
+
+def point(d: Dynamics, body: int, at: np.ndarray) -> Feature:
+    """A point of a body [m], given where it is now (3,) in the world."""
+    (J, bias), r = d.jac(body), at - d.data.xpos[body]
+    Jp = J[:3] - skew(r) @ J[3:]
+    w = J[3:] @ d.qvel
+    return Feature(at, Jp @ d.qvel, Jp, bias[:3] + np.cross(bias[3:], r) + np.cross(w, np.cross(w, r)))
+
+
+def orientation(d: Dynamics, body: int) -> Feature:
+    """A body's rotation matrix, and its angular velocity [rad/s]."""
+    J, bias = d.jac(body)
+    return Feature(d.data.xmat[body].reshape(3, 3).copy(), J[3:] @ d.qvel, J[3:], bias[3:])
+
+
+def joints(d: Dynamics, which: np.ndarray) -> Feature:
+    """Angles [rad] of some of the actuated joints, `which` (k,) their numbers or a mask."""
+    dofs = d.body.dofs[which]
+    return Feature(d.data.qpos[d.body.qpos[which]], d.qvel[dofs], np.eye(len(d.qvel))[dofs], np.zeros(len(dofs)))
+
+
+def neck(d: Dynamics) -> Feature:
+    """The neck (origin of the head's body) relative to the centre of mass [m]."""
+    return difference(point(d, d.body.head, d.data.xpos[d.body.head].copy()), com(d))
+
+
+def difference(a: Feature, b: Feature) -> Feature:
+    """a - b of two features in the same space."""
+    return Feature(*(x - y for x, y in zip(a, b, strict=True)))
+
+
+def mean(parts: list[Feature]) -> Feature:
+    """The mean of some points."""
+    return Feature(*(sum(xs) / len(parts) for xs in zip(*parts, strict=True)))
+
+
+def root_rotation(d: Dynamics) -> np.ndarray:
+    """R (3, 3) of the root."""
+    return d.data.xmat[d.body.root].reshape(3, 3)
+
+
+def rotation_error(target: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """(3,) [rad] the turn in the world that brings `value` to `target`, both rotation matrices."""
+    quat, vec = np.zeros(4), np.zeros(3)
+    mujoco.mju_mat2Quat(quat, (target @ value.T).ravel())
+    mujoco.mju_quat2Vel(vec, quat, 1.0)
+    return vec

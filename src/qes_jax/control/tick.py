@@ -1,0 +1,59 @@
+"""One tick of control: from what a controller wants to the motors' torques."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from qes_jax.control import constraints as con
+from qes_jax.control.dynamics import Dynamics
+from qes_jax.control.features import Feature
+from qes_jax.control.hierarchy import Hierarchy, Level, Solution
+from qes_jax.control.objectives import smallest, stack
+from qes_jax.control.priority import Solver
+
+SMALL_ACCELERATION, SMALL_FORCE = 1e-3, 1e-2  # weights of the last level, those of the 2012 implementation
+
+
+class Wish(NamedTuple):
+    """What a controller wants at this instant."""
+
+    contacts: con.Contacts  # corners that may push
+    guarded: list[Feature]  # corners that may not sink into the floor
+    levels: tuple[tuple[str, list[Level]], ...]  # name and objectives of each priority, the first most important
+
+
+class Outcome(NamedTuple):
+    """What came of it."""
+
+    torque: np.ndarray  # (A,) [N m]
+    problem: Hierarchy
+    solution: Solution
+    names: tuple[str, ...]  # of the levels
+
+
+def hierarchy(d: Dynamics, wish: Wish) -> tuple[Hierarchy, tuple[np.ndarray, np.ndarray]]:
+    """The problem of a tick, and the map from its unknowns to torques: laws of motion, the wishes, smallness."""
+    n = len(d.qvel) + wish.contacts.forces.shape[1]
+    torque = con.torque_map(d, wish.contacts)
+    limits = con.together([
+        con.push_only(d, wish.contacts),
+        con.torque_limits(d, torque),
+        con.no_penetration(wish.guarded, n),
+        con.joint_limits(d, n),
+    ])  # fmt: skip
+    small = np.full(n, SMALL_FORCE)
+    small[: len(d.qvel)] = SMALL_ACCELERATION
+    levels = [con.equation_of_motion(d, wish.contacts), *(stack(parts, n) for _, parts in wish.levels)]
+    return Hierarchy((*levels, smallest(n, small)), limits.G, limits.h), torque
+
+
+def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
+    """Torques within their limits. Where the limits of joints and floor contradict each other they are dropped."""
+    problem, (T, t) = hierarchy(d, wish)
+    found = solver(problem)
+    if not found.feasible:
+        keep = wish.contacts.forces.shape[1] + 2 * len(t)
+        problem = Hierarchy(problem.levels, problem.G[:keep], problem.h[:keep])
+        found = solver(problem)
+    torque = np.clip(T @ found.x + t, -d.body.max_torque, d.body.max_torque)
+    return Outcome(torque, problem, found, ("motion", *(name for name, _ in wish.levels), "small"))
