@@ -1,10 +1,7 @@
 """A body that the controllers can move: its model and, by name, the few things that they need to know of it.
 
-Conventions, so that one controller moves every body of mjcf/: the root has a free joint; the actuated joints are hinges with one
-motor each, gear times ctrlrange being the torque; feet stand on spheres named SIDE_heel_in, SIDE_heel_out,
-SIDE_ball_in, SIDE_ball_out and, where there are toes, SIDE_toe_in, SIDE_toe_out (SIDE is left or right); the body
-`head` sits on the neck, the body `thorax` (else the root) is the trunk; a key frame `rest` holds the rest pose. Arms
-are joints whose names hold shoulder, elbow, forearm or wrist. X forward, Y left, Z up.
+Names follow `model.bodies`; besides, feet may have corners SIDE_toe_in and SIDE_toe_out on a toe of its own, and arms are
+joints whose names hold shoulder, elbow, forearm or wrist.
 """
 
 from dataclasses import dataclass
@@ -12,8 +9,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from qes_jax.model.character import CharacterConfig, character_spec, joint_kind
-from qes_jax.paths import mjcf_dir
+from qes_jax.model.bodies import body_spec
+from qes_jax.model.character import joint_kind
 
 ARMS = ("shoulder", "elbow", "forearm", "wrist")
 SIDES = ("left", "right")
@@ -49,35 +46,16 @@ class Body:
     arms: np.ndarray  # (A,) bool
     feet: tuple[Foot, Foot]  # left, right
     head: int  # body id
+    neck: int  # body id
     trunk: int  # body id
     root: int  # body id
     rest: np.ndarray  # (nq,) standing on the floor, feet at x = 0
     com_height: float  # [m] over the floor in the rest pose
 
 
-def humanoid(height: float = 1.75, limbs: float = 1.0, dt: float = SIM_DT) -> Body:
-    """The character of mjcf/humanoid.xml. `limbs` scales arms and legs alone (the paper's doubled limbs at 2)."""
-    spec = character_spec(CharacterConfig(height=height))
-    if limbs != 1.0:
-        _scale_limbs(spec, limbs)
-    return make_body("humanoid", spec, dt)
-
-
-def load_body(name: str, dt: float = SIM_DT) -> Body:
-    """"humanoid", "humanoid_limbs2" or the name of a file in mjcf/bodies/. Raises KeyError that lists them."""
-    if name == "humanoid":
-        return humanoid(dt=dt)
-    if name == "humanoid_limbs2":
-        return humanoid(limbs=2.0, dt=dt)
-    path = mjcf_dir() / "bodies" / f"{name}.xml"
-    if not path.is_file():
-        raise KeyError(f"unknown body {name!r}: expected one of {bodies()}")
-    return make_body(name, mujoco.MjSpec.from_file(str(path)), dt)
-
-
-def bodies() -> list[str]:
-    """Names that `load_body` takes."""
-    return ["humanoid", "humanoid_limbs2", *sorted(p.stem for p in (mjcf_dir() / "bodies").glob("*.xml"))]
+def load_body(name: str = "humanoid", dt: float = SIM_DT) -> Body:
+    """One of `model.bodies.BODIES`. Raises KeyError that lists them."""
+    return make_body(name, body_spec(name), dt)
 
 
 def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
@@ -90,15 +68,19 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
     rest = _rest(m, joints, kinds)
     feet = (_foot(m, "left"), _foot(m, "right"))
     standing = _standing(m, rest, feet)
-    has_thorax = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, "thorax") >= 0
     return Body(
         name=name, m=m, mass=float(m.body_subtreemass[root]),
         qpos=m.jnt_qposadr[joints], dofs=m.jnt_dofadr[joints], range=m.jnt_range[joints],
         max_torque=m.actuator_gear[:, 0] * m.actuator_ctrlrange[:, 1],
         arms=np.array([any(a in k for a in ARMS) for k in kinds]),
-        feet=feet, head=m.body("head").id, trunk=m.body("thorax").id if has_thorax else root, root=root,
+        feet=feet, head=m.body("head").id, neck=_first(m, "neck", "head"), trunk=_first(m, "thorax", m.body(root).name), root=root,
         rest=standing, com_height=_com_height(m, standing, root),
     )  # fmt: skip
+
+
+def _first(m: mujoco.MjModel, *names: str) -> int:
+    """Id of the first of these bodies that the model has."""
+    return next(b for b in (mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, n) for n in names) if b >= 0)
 
 
 def _foot(m: mujoco.MjModel, side: str) -> Foot:
@@ -137,8 +119,3 @@ def _com_height(m: mujoco.MjModel, qpos: np.ndarray, root: int) -> float:
     data.qpos[:] = qpos
     mujoco.mj_fwdPosition(m, data)
     return float(data.subtree_com[root, 2])
-
-
-def _scale_limbs(spec: mujoco.MjSpec, s: float) -> None:
-    """Lengthen arms and legs by s: lengths s, masses and inertias as if the cross-section stayed (s, s^3 along)."""
-    raise NotImplementedError

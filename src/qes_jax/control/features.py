@@ -64,8 +64,8 @@ def joints(d: Dynamics, which: np.ndarray) -> Feature:
 
 
 def neck(d: Dynamics) -> Feature:
-    """The neck (origin of the head's body) relative to the centre of mass [m]."""
-    return difference(point(d, d.body.head, d.data.xpos[d.body.head].copy()), com(d))
+    """Where the neck begins, relative to the centre of mass [m]."""
+    return difference(point(d, d.body.neck, d.data.xpos[d.body.neck].copy()), com(d))
 
 
 def difference(a: Feature, b: Feature) -> Feature:
