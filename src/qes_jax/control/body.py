@@ -17,7 +17,7 @@ SIDES = ("left", "right")
 SIM_DT = 0.002  # [s] the stage's step
 
 # The humanoid's rest pose [rad] by joint kind: neutral, knees a little bent. Our choice.
-REST = {"hip_pitch": 0.12, "knee": 0.24, "ankle_pitch": 0.12, "shoulder_swing": -0.06, "shoulder_lift": 0.10, "elbow": 0.25}
+REST = {"hip_pitch": 0.07, "knee": 0.24, "ankle_pitch": 0.17, "shoulder_swing": -0.06, "shoulder_lift": 0.10, "elbow": 0.25}
 
 
 @dataclass(frozen=True)

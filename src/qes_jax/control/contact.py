@@ -1,0 +1,56 @@
+"""The contact objective (setpoint): a standing foot, or the edge of it that stands, rests on the floor."""
+
+import numpy as np
+
+from qes_jax.control.body import Foot
+from qes_jax.control.constraints import corner
+from qes_jax.control.dynamics import Dynamics
+from qes_jax.control.features import Feature, mean, orientation
+from qes_jax.control.hierarchy import Level
+from qes_jax.control.objectives import setpoint
+
+KD = 20.0  # [1/s] what slides or sinks is slowed. Our choice, after the 2012 implementation's 10
+KP = 100.0  # [1/s2] a tilted sole returns to the floor; critically damped with KD
+
+
+def whole(d: Dynamics, foot: Foot) -> list[Level]:
+    """Heel and ball stand: the sole rests flat."""
+    sole = mean([corner(d, g) for g in foot.corners[foot.rear | foot.ball]])
+    return [_still(sole), _flat(d, foot.body), *_toes(d, foot)]
+
+
+def edge(d: Dynamics, foot: Foot, which: np.ndarray) -> list[Level]:
+    """Some corners alone stand (a mask, the heel's or the ball's): the foot may roll over them."""
+    return [*(_still(corner(d, g)) for g in foot.corners[which]), *_toes(d, foot)]
+
+
+def _still(p: Feature) -> Level:
+    """A point keeps its place on the floor, and its height 0."""
+    return setpoint(p, np.array([*p.value[:2], 0.0]), KP, KD)
+
+
+def _flat(d: Dynamics, body: int) -> Level:
+    """A body lies flat in the heading that it has."""
+    turn = orientation(d, body)
+    return setpoint(turn, level_frame(turn.value), KP, KD)
+
+
+def _toes(d: Dynamics, foot: Foot) -> list[Level]:
+    """Toes on a joint of their own lie flat: their pitch alone, the foot has the rest."""
+    toe = foot.bodies[~foot.rear & ~foot.ball]
+    if len(toe) == 0:
+        return []
+    turn = orientation(d, int(toe[0]))
+    full, side = setpoint(turn, level_frame(turn.value), KP, KD), turn.value[:, 1]
+    return [Level((side @ full.A)[None], np.array([side @ full.b]))]
+
+
+def level_frame(R: np.ndarray) -> np.ndarray:
+    """The upright frame of R's heading, where its X axis points on the floor."""
+    return yaw_frame(float(np.arctan2(R[1, 0], R[0, 0])))
+
+
+def yaw_frame(yaw: float) -> np.ndarray:
+    """Rotation matrix of a turn about Z [rad]."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -1,0 +1,102 @@
+"""The stage: MuJoCo's C engine steps a body while a controller is asked at its own rate."""
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+
+from qes_jax.control import features
+from qes_jax.control.body import Body
+from qes_jax.control.dynamics import Dynamics, read_dynamics
+from qes_jax.control.priority import Solver
+from qes_jax.control.tick import Outcome, Wish, solve
+
+Controller = Callable[[Dynamics, float], Wish]
+
+
+@dataclass(frozen=True)
+class Push:
+    """A horizontal impulse [N s] (2,) on the trunk, spread over `duration` from `start` [s]."""
+
+    impulse: tuple[float, float]
+    start: float
+    duration: float = 0.2
+
+    def force(self, t: float) -> np.ndarray:
+        """(3,) [N] at time t."""
+        acts = self.start <= t < self.start + self.duration
+        return np.array([*self.impulse, 0.0]) / self.duration * acts
+
+
+@dataclass
+class Record:
+    """What happened, one entry a tick."""
+
+    dt: float  # [s] between ticks
+    time: list[float] = field(default_factory=list)
+    qpos: list[np.ndarray] = field(default_factory=list)
+    com: list[np.ndarray] = field(default_factory=list)
+    momentum: list[np.ndarray] = field(default_factory=list)
+    errors: list[np.ndarray] = field(default_factory=list)  # of each level, see Outcome.names
+    names: tuple[str, ...] = ()
+    solve_s: list[float] = field(default_factory=list)
+    feasible: list[bool] = field(default_factory=list)
+    fell: bool = False
+    wall_s: float = 0.0
+
+
+class Stage:
+    """A body, a controller and a solver, stepped tick by tick.
+
+    `substeps` physics steps hold one tick's torques. A body has fallen when its centre of mass is lower than half of
+    where it stands.
+    """
+
+    def __init__(self, body: Body, controller: Controller, solver: Solver, substeps: int = 2) -> None:
+        self.body, self.controller, self.solver, self.substeps = body, controller, solver, substeps
+        self.data = mujoco.MjData(body.m)
+        self.data.qpos[:] = body.rest
+        self.pushes: list[Push] = []
+        self.record = Record(substeps * body.m.opt.timestep)
+
+    def tick(self) -> Outcome:
+        """Ask the controller once, then step. Raises FloatingPointError where the simulation fails."""
+        m, data = self.body.m, self.data
+        mujoco.mj_step1(m, data)
+        d = read_dynamics(self.body, data)
+        wish = self.controller(d, data.time)
+        start = clock.perf_counter()
+        outcome = solve(d, wish, self.solver)
+        took = clock.perf_counter() - start
+        self._note(d, outcome, took)
+        data.ctrl[:] = outcome.torque / m.actuator_gear[:, 0]
+        for _ in range(self.substeps):
+            data.xfrc_applied[self.body.trunk, :3] = sum((p.force(data.time) for p in self.pushes), np.zeros(3))
+            mujoco.mj_step2(m, data)
+            if _ < self.substeps - 1:
+                mujoco.mj_step1(m, data)
+        if not np.all(np.isfinite(data.qpos)):
+            raise FloatingPointError(f"the simulation of {self.body.name!r} failed at {data.time:.3f} s")
+        return outcome
+
+    def run(self, duration: float) -> Record:
+        """Until `duration` [s] more have passed or the body has fallen."""
+        start, end = clock.perf_counter(), self.data.time + duration
+        while self.data.time < end - 1e-9 and not self.record.fell:
+            self.tick()
+        self.record.wall_s += clock.perf_counter() - start
+        return self.record
+
+    def _note(self, d: Dynamics, outcome: Outcome, took: float) -> None:
+        r, com = self.record, d.data.subtree_com[self.body.root]
+        r.time.append(d.data.time)
+        r.qpos.append(d.data.qpos.copy())
+        r.com.append(com.copy())
+        r.momentum.append(features.angular_momentum(d).value)
+        r.errors.append(outcome.solution.errors)
+        r.names = outcome.names
+        r.solve_s.append(took)
+        r.feasible.append(bool(outcome.solution.feasible))
+        r.fell = bool(com[2] < 0.5 * self.body.com_height)
