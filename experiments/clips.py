@@ -59,7 +59,7 @@ def _load(word: str) -> list[Clip]:
 def _cache() -> Path:
     """A folder of the user's cache for exactly this code: named by a checksum of all that makes clips."""
     package = Path(qes_jax.__file__).parent
-    sources = [*package.glob("authoring/*.py"), *package.glob("motion/*.py"), *package.glob("model/*.py")]
+    sources = [*package.glob("authoring/**/*.py"), *package.glob("motion/*.py"), *package.glob("model/*.py")]
     digest = hashlib.sha256()
     for path in sorted(sources) + sorted(mjcf_dir().rglob("*.xml")):
         digest.update(path.read_bytes())

@@ -55,7 +55,7 @@ def test_each_frame_costs_the_least(body: Body) -> None:
     from qes_jax.authoring.ik import _Problem
 
     targets: Targets = standing(body, guide_stand(np.zeros(3)), 2)
-    problem, qpos = _Problem(body), solve(body, targets)[-1]
+    problem, qpos = _Problem(body, body.world, solid=False), solve(body, targets)[-1]
     cost = np.sum(problem.linearize(qpos, targets, 1)[0] ** 2)
     for dof in range(body.model.nv):
         for sign in (1, -1):

@@ -1,7 +1,5 @@
 """The built-in clips by name: what each shows, in which scene, and whether training may see it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -10,6 +8,8 @@ from qes_jax.authoring.body import LEFT, RIGHT, Body, make_body
 from qes_jax.authoring.furniture import Visit, seat_of
 from qes_jax.authoring.gestures import alive, look, point_at, reach, shift, squat, wave, write
 from qes_jax.authoring.ik import solve
+from qes_jax.authoring.library import FAMILIES, LIBRARY
+from qes_jax.authoring.recipe import Recipe
 from qes_jax.authoring.steps import approach, levels_of
 from qes_jax.authoring.story import Story
 from qes_jax.authoring.targets import Targets, standing
@@ -24,19 +24,6 @@ LOOP = (
     (3.0, 0.0), (4.6, 1.2), (3.4, 2.6), (1.0, 2.4), (-1.0, 1.0), (-3.0, -0.6), (-5.0, 0.2), (-4.6, 2.2), (-2.4, 2.4),
     (-0.4, 1.0), (1.0, -1.0), (3.0, -1.8), (4.4, -0.4), (3.0, 0.9), (0.6, 0.2),
 )  # fmt: skip
-
-
-FLAT = Scene("flat")
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """How to make one clip."""
-
-    tell: Callable[[Body, np.random.Generator], Targets]
-    scene: Scene = FLAT
-    held_out: bool = False
-    seed: int = 0
 
 
 def names(held_out: bool | None = None) -> list[str]:
@@ -54,13 +41,18 @@ def build_qpos(name: str) -> np.ndarray:
     """The motion alone, qpos (T, nq)."""
     body, recipe = make_body(HEIGHT), get_recipe(name)
     rng = np.random.default_rng(recipe.seed)
-    return solve(body, alive(recipe.tell(body, rng), rng))
+    targets = alive(recipe.tell(body, rng), rng)
+    return solve(body, targets, recipe.scene.pieces if recipe.solid else None)
 
 
 def get_recipe(name: str) -> Recipe:
-    """A recipe by name. Raises KeyError that lists the valid ones."""
+    """A recipe by name, built-in or of the library. Raises KeyError that lists the valid ones."""
+    if name in LIBRARY:
+        family, variant = LIBRARY[name]
+        return family.recipe(variant)
     if name not in RECIPES:
-        raise KeyError(f"unknown built-in clip {name!r}: expected one of {', '.join(RECIPES)}")
+        known = ", ".join([*RECIPES, *(f"{family.name}_00 .. {family.variants - 1:02d}" for family in FAMILIES)])
+        raise KeyError(f"unknown built-in clip {name!r}: expected one of {known}")
     return RECIPES[name]
 
 

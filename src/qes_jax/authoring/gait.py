@@ -41,12 +41,7 @@ def walk_guide(
 
     The person faces along the curve, and at the end turns to `final_yaw`, if given, while slowing down.
     """
-    knots = np.array([start[:2], *points])
-    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1))])
-    ahead = np.array([np.cos(start[2]), np.sin(start[2])])
-    curve = CubicSpline(length, knots, bc_type=((1, ahead), (2, np.zeros(2))))  # pyright: ignore[reportArgumentType]
-    fine = np.linspace(0, length[-1], 2000)
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve(fine), axis=0), axis=1))])
+    curve, fine, arc = course(start, points)
     gain = 0.5 + 0.35 * speed  # [s] to reach the speed
     t = clock(arc[-1] / speed + gain)
     v = speed * ease(t / gain) * ease((t[-1] - t) / gain)
@@ -58,6 +53,17 @@ def walk_guide(
         turn = (final_yaw - yaw[-1] + np.pi) % (2 * np.pi) - np.pi
         yaw = yaw + turn * ease((t - (t[-1] - 1.3)) / 1.3)
     return Guide(np.column_stack([curve(s), yaw]), np.maximum(np.sqrt(v / WALK_RATIO), SLOWEST))
+
+
+def course(start: np.ndarray, points: list[tuple[float, float]]) -> tuple[CubicSpline, np.ndarray, np.ndarray]:
+    """Smooth curve from a pose (3,) through points, its parameter finely divided (N,), arc length [m] there (N,)."""
+    knots = np.array([start[:2], *points])
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1))])
+    ahead = np.array([np.cos(start[2]), np.sin(start[2])])
+    curve = CubicSpline(length, knots, bc_type=((1, ahead), (2, np.zeros(2))))  # pyright: ignore[reportArgumentType]
+    fine = np.linspace(0, length[-1], 2000)
+    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve(fine), axis=0), axis=1))])
+    return curve, fine, arc
 
 
 def turn_guide(start: np.ndarray, angle: float, to: tuple[float, float] | None = None, rate: float = 1.2) -> Guide:

@@ -9,6 +9,8 @@ import numpy as np
 
 from qes_jax.authoring.body import SIDES, Body
 from qes_jax.authoring.targets import Targets
+from qes_jax.model.scene import Piece
+from qes_jax.model.world import World, build_world
 
 # Tolerances, our choice: [m] of positions, [rad] of rotations and hinges.
 FOOT, FOOT_TURN, TOES = 0.0005, 0.01, 0.02
@@ -19,17 +21,22 @@ TRUNK, NECK, LEG = 0.2, 1.0, 5.0  # pull of hinges towards 0 where nothing else 
 STEP = 2e-4  # [rad] an iteration that moves no hinge more than this is the last
 ITERATIONS = 30
 DAMPING = 1e-3
+FLESH, OUT = 0.004, 0.002  # [m] that may sink in, and the tolerance of sinking deeper
 KNEE = 0.06  # [rad] least flexion
 
 Rows = tuple[np.ndarray, np.ndarray]  # residuals (m,) and their Jacobian (m, nv), divided by the tolerance
 
 
-def solve(body: Body, targets: Targets) -> np.ndarray:
-    """The character's qpos (T, nq) that meets the targets as well as joint ranges and tolerances allow."""
-    problem = _Problem(body)
-    qpos = body.world.layout.home_qpos.copy()
+def solve(body: Body, targets: Targets, pieces: tuple[Piece, ...] | None = None) -> np.ndarray:
+    """qpos (T, nq) that meets the targets as well as joint ranges and tolerances allow.
+
+    Without `pieces` the body moves as if nothing were there; with them it keeps out of the floor and of the pieces.
+    """
+    world = body.world if pieces is None else build_world(body.world.character, pieces)
+    problem = _Problem(body, world, solid=pieces is not None)
+    qpos = world.layout.home_qpos.copy()
     qpos[:3], qpos[3:7] = targets.pelvis_pos[0], targets.pelvis_quat[0]
-    rows = np.empty((targets.n_frames, body.model.nq))
+    rows = np.empty((targets.n_frames, world.plain.nq))
     for frame in range(targets.n_frames):
         qpos = problem.solve_frame(qpos, targets, frame)
         rows[frame] = qpos
@@ -39,8 +46,9 @@ def solve(body: Body, targets: Targets) -> np.ndarray:
 class _Problem:
     """The least squares of one frame at a time, with all names resolved to ids."""
 
-    def __init__(self, body: Body) -> None:
-        self.model, self.data, self.layout = body.model, mujoco.MjData(body.model), body.world.layout
+    def __init__(self, body: Body, world: World, solid: bool) -> None:
+        self.model, self.data, self.layout = world.plain, mujoco.MjData(world.plain), world.layout
+        self.solid, self.links = solid, set(world.layout.link_ids + 1)
         self.ids = {name: self.model.body(name).id for name in self.layout.links}
         self.feet = [self.ids[f"{side}_foot"] for side in SIDES]
         self.hands = [self.model.site(f"{side}_controller").id for side in SIDES]
@@ -106,6 +114,8 @@ class _Problem:
         rows.append(self._turn(self.ids["head"], t.head_quat[f], 1.0 / HEAD_TURN))
         if t.com_weight[f] > 0:
             rows.append(self._balance(t.com[f], t.com_weight[f] / COM))
+        if self.solid:
+            rows.extend(self._outside())
         residuals, jacobians = zip(*rows, strict=True)
         return np.concatenate(residuals), np.concatenate(jacobians)
 
@@ -131,6 +141,21 @@ class _Problem:
         jac = np.zeros((3, self.model.nv))
         mujoco.mj_jacSubtreeCom(self.model, self.data, jac, 1)
         return (target - self.data.subtree_com[1, :2]) * scale, jac[:2] * scale
+
+    def _outside(self) -> list[Rows]:
+        """One row for each place where the body is too deep in the floor or in an object."""
+        mujoco.mj_collision(self.model, self.data)
+        rows = []
+        for contact in self.data.contact[: self.data.ncon]:
+            depth = -float(contact.dist) - FLESH
+            if depth <= 0:
+                continue
+            bodies = self.model.geom_bodyid[contact.geom]
+            sign = 1.0 if bodies[1] in self.links else -1.0  # the normal points from the first geom to the second
+            jac = np.zeros((3, self.model.nv))
+            mujoco.mj_jac(self.model, self.data, jac, None, contact.pos, bodies[1] if sign > 0 else bodies[0])
+            rows.append((np.array([depth / OUT]), sign / OUT * contact.frame[None, :3] @ jac))
+        return rows
 
     def _posture(self, toes: np.ndarray, arms: np.ndarray, hand_weight: np.ndarray) -> Rows:
         target, scale = np.zeros(len(self.posture)), self.posture.copy()

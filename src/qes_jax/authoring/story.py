@@ -1,13 +1,17 @@
 """Tells a motion as a chain of actions, each beginning where the last one left the feet."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from qes_jax.authoring.body import Body
+from qes_jax.authoring.footsteps import Step, take
 from qes_jax.authoring.furniture import TUCKED, Seat, Visit, seat_stand, sit
 from qes_jax.authoring.gait import Guide, follow, guide_stand, stand_pose, turn_guide, walk_guide
+from qes_jax.authoring.guides import back_guide, pace_guide, side_steps
 from qes_jax.authoring.steps import climb, levels_of
 from qes_jax.authoring.targets import Targets, join, standing
-from qes_jax.authoring.timeline import n_frames
+from qes_jax.authoring.timeline import Angles, n_frames
 from qes_jax.model.scene import Piece
 
 
@@ -40,6 +44,23 @@ class Story:
     def walk(self, *points: tuple[float, float], speed: float = 1.1, final_yaw: float | None = None) -> "Story":
         """Walk through points [m] at a speed [m/s]."""
         return self._go(walk_guide(self.pose, list(points), speed, final_yaw))
+
+    def pace(self, points: list[tuple[float, float]], speeds: list[float]) -> "Story":
+        """Walk through points [m], towards each at its own speed [m/s]."""
+        return self._go(pace_guide(self.pose, points, speeds))
+
+    def back(self, length: float, bend: float = 0.0, speed: float = 0.6) -> "Story":
+        """Walk backwards by a length [m], turning by `bend` [rad]."""
+        return self._go(back_guide(self.pose, length, bend, speed))
+
+    def aside(self, count: float, stride: float = 0.3, pace: float = 1.0) -> "Story":
+        """Side steps, to the left where `count` is positive."""
+        return self.step(side_steps(self.stand, count, stride, pace))
+
+    def step(self, steps: Sequence[Step], lean: Angles = 0.0) -> "Story":
+        """Single steps to given places."""
+        targets, self.stand = take(self.body, self.stand, steps, lean)
+        return self.add(targets)
 
     def turn(self, angle: float, rate: float = 1.2, to: tuple[float, float] | None = None) -> "Story":
         """Turn on the spot by an angle [rad], left positive."""
