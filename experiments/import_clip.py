@@ -11,8 +11,12 @@ from qes_jax.motion.build import make_clip
 from qes_jax.motion.clip import Clip, save_clip
 from qes_jax.motion.contacts import correct_contacts
 from qes_jax.motion.fit_report import report
-from qes_jax.motion.formats.read import read_recording
-from qes_jax.motion.formats.recording import Recording, crop
+from qes_jax.motion.formats.body import as_recording
+from qes_jax.motion.formats.boxes import read_box
+from qes_jax.motion.formats.maps import ROLES, write_roles
+from qes_jax.motion.formats.read import Choices, NoRoles, choose_roles, read_motion
+from qes_jax.motion.formats.recording import Recording, RecordingError, crop
+from qes_jax.motion.formats.skeleton import SkeletonMotion
 from qes_jax.motion.retarget import Fit, estimate_height, retarget
 from qes_jax.runs.folder import write_json
 
@@ -20,35 +24,50 @@ if TYPE_CHECKING:
     from import_motion import Options
 
 
-def import_clip(options: Options) -> dict[str, float]:
+def import_clip(options: Options) -> dict[str, float | str]:
     """Read, fit, label, write and report. Returns the report: see `fit_report`, and the recording's seconds and fps."""
-    kind, recording = _read(options)
-    what = f"{kind}, {recording.fps:g} Hz, {recording.duration:.2f} s, {len(recording.pieces)} objects"
-    print(f"{options.file.name}: {what}")
-    print(f"subject's height by its bones: {estimate_height(recording):.3f} m", flush=True)
+    recording, facts = _read(options)
+    print("\n".join(f"{key:>24} {value}" for key, value in facts.items()), flush=True)
     began = time.perf_counter()
     fit = retarget(recording, options.scene or options.name or options.file.stem, options.height)
     took = time.perf_counter() - began
     print(f"character: {fit.height:.3f} m; recording scaled by {fit.scale:.3f}; fitted in {took:.1f} s", flush=True)
     clip = _clip(options, fit, recording)
     save_clip(options.out, clip)
-    result = report(fit, clip.contact) | {"seconds": recording.duration, "fps": recording.fps}
-    print("\n".join(f"{key:>24} {value:8.2f}" for key, value in result.items()))
+    quality = report(fit, clip.contact)
+    print("\n".join(f"{key:>24} {value:8.2f}" for key, value in quality.items()))
+    result = facts | quality | {"fit_seconds": took}
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, result)
     return result
 
 
-def _read(options: Options) -> tuple[str, Recording]:
+def _read(options: Options) -> tuple[Recording, dict[str, float | str]]:
+    """The recording, the part that is wanted of it, and what is to be said of the file."""
     if options.scene and options.objects:
         raise ValueError("give --objects or --scene, not both")
-    kind, recording = read_recording(options.file, options.objects, options.fps, options.repeat)
-    if options.scene:
-        recording = dataclasses.replace(recording, pieces=get_scene(options.scene).pieces)
+    choices = Choices(options.repeat, options.skeleton, options.clip, options.up, options.unit)
+    kind, motion = read_motion(options.file, choices)
+    recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, {})
+    pieces = get_scene(options.scene).pieces if options.scene else tuple(read_box(o) for o in options.objects)
+    recording = dataclasses.replace(recording, fps=options.fps or recording.fps, pieces=pieces)
     if options.start or options.end is not None:
         recording = crop(recording, options.start, options.end)
-    return kind, recording
+    general = {"format": kind, "fps": recording.fps, "seconds": recording.duration, "objects": len(pieces)}
+    return recording, general | facts | {"height_by_bones": round(estimate_height(recording), 3)}
+
+
+def _mapped(options: Options, motion: SkeletonMotion) -> tuple[Recording, dict[str, float | str]]:
+    """A skeleton's motion as points. Where its parts are not known, a map file is left for the user to fill."""
+    try:
+        roles, how = choose_roles(motion, options.map)
+    except NoRoles as error:
+        path = options.out.with_suffix(".map.toml")
+        write_roles(path, error.motion, error.roles)
+        raise RecordingError(f"{error}; fill in {path} and give it as --map") from None
+    mapped = f"{len(roles)} of {len(ROLES)} parts, by {how}, of {len(motion.joints)} joints"
+    return as_recording(motion, roles), {"up": motion.up, "unit_m": round(motion.unit, 6), "mapped": mapped}
 
 
 def _clip(options: Options, fit: Fit, recording: Recording) -> Clip:

@@ -2,13 +2,17 @@
 
 python experiments/import_motion.py climb.npy --objects box1.obj box2.obj --out climb.npz --json climb.json
 python experiments/import_motion.py walk.txt --repeat 16 --out walk.npz
+python experiments/import_motion.py 02_01.amc --skeleton 02.asf --out walk.npz
+python experiments/import_motion.py dance.bvh --map dance.map.toml --out dance.npz
+
+The format is told from the file. Where a skeleton's joints are not recognised, a map file is written to be filled in.
 """
 
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 from launch import explained, prepare_jax
@@ -19,7 +23,7 @@ class Options:
     """What to import, and where to put it."""
 
     file: Annotated[Path, tyro.conf.Positional]
-    """The recording: holosoma_climb joint points (.npy) or a DeepMimic motion (JSON)."""
+    """The recording: BVH, ASF/AMC, DeepMimic (JSON), joint points of holosoma_climb (.npy)."""
     out: Path = Path("clip.npz")
     """Where the clip goes."""
     json: Path | None = None
@@ -28,6 +32,16 @@ class Options:
     """Boxes, OBJ meshes in the recording's world."""
     scene: str | None = None
     """A built-in scene instead."""
+    skeleton: Path | None = None
+    """The ASF of an AMC, else the one beside it."""
+    map: Path | None = None
+    """Which joints are which parts of the body (TOML), where the command cannot tell."""
+    clip: str | None = None
+    """Which motion of a file that holds several."""
+    up: Literal["x", "y", "z"] | None = None
+    """The file's upward axis, where it does not say and is guessed wrongly."""
+    unit: float | None = None
+    """[m] the file's unit of length, likewise."""
     start: float = 0.0
     """[s] where the part to take begins."""
     end: float | None = None

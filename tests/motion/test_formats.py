@@ -169,7 +169,7 @@ def test_all_recordings_of_these_formats_are_read(recordings: Path) -> None:
     for path in motions:
         kind, recording = read_recording(path)
         feet = recording.points[:, [i for i, n in enumerate(recording.names) if "heel" in n or "ball" in n], 2]
-        assert kind == "deepmimic" and -0.1 < feet.min() < 0.1, path.name
+        assert kind == "DeepMimic" and -0.1 < feet.min() < 0.1, path.name
     climbs = sorted((recordings / "holosoma_climb").glob("*/*.npy"))
     for path in climbs:
         kind, recording = read_recording(path)

@@ -1,33 +1,90 @@
-"""Any recording, its format told from its content."""
+"""Any recording, its format told from its content, and from its name's end where content does not tell."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from qes_jax.motion.formats.asf_amc import is_amc, read_amc
+from qes_jax.motion.formats.body import as_recording
 from qes_jax.motion.formats.boxes import read_box
+from qes_jax.motion.formats.bvh import is_bvh, read_bvh
 from qes_jax.motion.formats.deepmimic import is_deepmimic, read_deepmimic
 from qes_jax.motion.formats.holosoma import is_holosoma, read_holosoma
+from qes_jax.motion.formats.maps import NEEDED, Roles, check_roles, find_roles, read_roles
 from qes_jax.motion.formats.recording import Recording, RecordingError
+from qes_jax.motion.formats.skeleton import SkeletonMotion
 
-FORMATS = "holosoma_climb (.npy of joint points), DeepMimic (JSON)"
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user may say of a file beyond what it says itself. Readers take what concerns them."""
+
+    repeat: int = 1  # times to go through a cyclic motion
+    skeleton: Path | None = None  # an AMC's ASF
+    clip: str | None = None  # of a file with several
+    up: str | None = None  # "x", "y", "z"
+    unit: float | None = None  # [m]
 
 
-def read_recording(
-    path: str | Path, objects: tuple[Path, ...] = (), fps: float | None = None, repeat: int = 1
-) -> tuple[str, Recording]:
-    """Name of the format, and the recording with boxes from OBJ files.
+@dataclass(frozen=True)
+class Format:
+    """A format's name, how it is told, and how it is read."""
 
-    `fps` [Hz] replaces the format's own rate; `repeat` goes through a cyclic motion so many times. Raises
-    RecordingError.
-    """
+    name: str
+    looks: Callable[[Path], bool]
+    read: Callable[[Path, Choices], SkeletonMotion | Recording]
+
+
+FORMATS = (
+    Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up)),
+    Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton)),
+    Format("DeepMimic (JSON)", is_deepmimic, lambda path, c: read_deepmimic(path, c.repeat)),
+    Format("holosoma_climb (.npy of joint points)", is_holosoma, lambda path, _: read_holosoma(path)),
+)
+
+
+def read_motion(path: str | Path, choices: Choices = Choices()) -> tuple[str, SkeletonMotion | Recording]:
+    """Name of the format, and the motion as its reader gives it. Raises RecordingError."""
     path = Path(path)
     if not path.is_file():
         raise RecordingError(f"{path}: no such file")
-    if is_holosoma(path):
-        name, recording = "holosoma_climb", read_holosoma(path)
-        if repeat > 1:
-            raise RecordingError(f"{path}: only cyclic DeepMimic motions can be repeated")
-    elif is_deepmimic(path):
-        name, recording = "deepmimic", read_deepmimic(path, repeat)
-    else:
-        raise RecordingError(f"{path}: unknown format, expected one of: {FORMATS}")
-    return name, replace(recording, fps=fps or recording.fps, pieces=tuple(read_box(o) for o in objects))
+    for form in FORMATS:
+        if form.looks(path):
+            if choices.repeat > 1 and form.looks is not is_deepmimic:
+                raise RecordingError(f"{path}: only cyclic DeepMimic motions can be repeated")
+            return form.name.partition(" ")[0], form.read(path, choices)
+    raise RecordingError(f"{path}: unknown format, expected one of: {', '.join(f.name for f in FORMATS)}")
+
+
+class NoRoles(RecordingError):
+    """A skeleton whose parts were not all found. `motion` and `roles` tell what was."""
+
+    def __init__(self, motion: SkeletonMotion, roles: Roles) -> None:
+        missing = ", ".join(role for role in NEEDED if role not in roles)
+        super().__init__(f"{motion.source}: neither names nor shape of its joints tell which are {missing}")
+        self.motion, self.roles = motion, roles
+
+
+def choose_roles(motion: SkeletonMotion, file: Path | None = None) -> tuple[Roles, str]:
+    """Which joints are which parts, and how that is known. Raises NoRoles, or RecordingError at a wrong map file."""
+    if file:
+        roles = read_roles(file)
+        check_roles(motion, roles, str(file))
+        return roles, "map file"
+    roles, how = find_roles(motion)
+    if not how:
+        raise NoRoles(motion, roles)
+    return roles, how
+
+
+def read_recording(
+    path: str | Path, objects: tuple[Path, ...] = (), fps: float | None = None, choices: Choices = Choices()
+) -> tuple[str, Recording]:
+    """Name of the format, and the recording with boxes from OBJ files.
+
+    `fps` [Hz] replaces the format's own rate. Raises RecordingError.
+    """
+    name, motion = read_motion(path, choices)
+    if isinstance(motion, SkeletonMotion):
+        motion = as_recording(motion, choose_roles(motion)[0])
+    return name, replace(motion, fps=fps or motion.fps, pieces=tuple(read_box(o) for o in objects))

@@ -98,7 +98,10 @@ def in_metres(motion: SkeletonMotion, unit: float) -> SkeletonMotion:
 
 def z_up(motion: SkeletonMotion, up: str) -> SkeletonMotion:
     """A motion whose world has the axis `up` ("x", "y" or "z") upwards, its roots turned so that Z is."""
-    turn = Rotation.from_quat(UP[up], scalar_first=True)
+    return replace(_turned(motion, Rotation.from_quat(UP[up], scalar_first=True)), up=up)
+
+
+def _turned(motion: SkeletonMotion, turn: Rotation) -> SkeletonMotion:
     arrays = {k: getattr(motion, k).copy() for k in ("rest_pos", "rest_quat", "pos", "quat")}
     for root in (joint for joint, parent in enumerate(motion.parents) if parent < 0):
         for k in ("rest_pos", "pos"):
@@ -106,7 +109,7 @@ def z_up(motion: SkeletonMotion, up: str) -> SkeletonMotion:
         for k in ("rest_quat", "quat"):
             turned = turn * rotation(arrays[k][..., root, :])
             arrays[k][..., root, :] = turned.as_quat(scalar_first=True)
-    return replace(motion, up=up, **arrays)
+    return replace(motion, **arrays)
 
 
 def resampled(motion: SkeletonMotion, fps: float) -> SkeletonMotion:
@@ -120,8 +123,20 @@ def resampled(motion: SkeletonMotion, fps: float) -> SkeletonMotion:
     return replace(motion, fps=fps, pos=pos, quat=quat)
 
 
-def extent(motion: SkeletonMotion) -> float:
-    """How far the joints reach in height [m] while the motion stands tallest: a rough height without a map."""
-    every = len(motion.quat) // 200 + 1
-    height = chain(motion.parents, motion.pos[::every], motion.quat[::every])[0][..., 2]
-    return float(np.percentile(height.max(axis=1) - height.min(axis=1), 95))
+def y_up(motion: SkeletonMotion) -> SkeletonMotion:
+    """A motion of our world (Z up) in one whose Y axis is up, as other programs have it."""
+    return _turned(motion, Rotation.from_quat(UP["y"], scalar_first=True).inv())
+
+
+def rest_aligned(motion: SkeletonMotion) -> SkeletonMotion:
+    """The same motion with joints' frames that lie along the world's in the rest pose, as BVH has them."""
+    _, turned = rest(motion)
+    world = [rotation(q) for q in turned]
+    rest_pos, pos, quat = motion.rest_pos.copy(), motion.pos.copy(), motion.quat.copy()
+    for joint, parent in enumerate(motion.parents):
+        above = world[parent] if parent >= 0 else Rotation.identity()
+        rest_pos[joint], pos[:, joint] = above.apply(rest_pos[joint]), above.apply(pos[:, joint])
+        turns = above * rotation(quat[:, joint]) * world[joint].inv()
+        quat[:, joint] = turns.as_quat(scalar_first=True)
+    unit = np.tile([1.0, 0.0, 0.0, 0.0], (len(rest_pos), 1))
+    return replace(motion, rest_pos=rest_pos, rest_quat=unit, pos=pos, quat=quat)
