@@ -1,44 +1,27 @@
 """One evaluation, from a trained policy to tables, plots and playback."""
 
-import os
-import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
-from assemble import make_task
 from clips import find_clips
 from evaluate import Options
-from settings import RunConfig
+from render import render
+from settings import effective_env
 from trained import Trained, find_trained, is_shipped, load_trained, ship
+from trial import Trial, follow_from_start, make_trial, read_recording
 
-from qes_jax.env.state import EnvParams
-from qes_jax.env.task import Task
 from qes_jax.evaluate import figures, tables
-from qes_jax.evaluate.episode import Episode, episodes, save_episode
-from qes_jax.evaluate.playback import save_playback
-from qes_jax.evaluate.recording import record
+from qes_jax.evaluate.episode import save_episode
 from qes_jax.evaluate.rollout import Tracked, track
-from qes_jax.evaluate.starts import all_starts, clip_of_start, continued, even_starts
-from qes_jax.model.scene import get_scene
+from qes_jax.evaluate.starts import all_starts, clip_of_start, even_starts
+from qes_jax.evaluate.view.page import save_page
+from qes_jax.evaluate.view.show import show_episode
 from qes_jax.motion.clip import Clip
-from qes_jax.motion.sensors import make_track, read_device, sensor_clip
 from qes_jax.runs.folder import write_json, write_text
 from qes_jax.runs.metrics import read_metrics
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What a policy is tried on."""
-
-    clips: list[Clip]
-    longer: list[Clip]  # the same, continued
-    task: Task
-    params: EnvParams  # of the continued clips, with the policy's own centre of PD targets
-    fps: float
 
 
 def evaluate_run(options: Options) -> dict[str, Any]:
@@ -46,7 +29,7 @@ def evaluate_run(options: Options) -> dict[str, Any]:
     trained = load_trained(find_trained(options.root, options.run))
     if options.export:
         ship(trained, options.export)
-    trial = make_trial(trained, options)
+    trial = make_trial(trained, asked(trained, options), options.seconds)
     starts = all_starts(trial.clips, trial.longer)
     starts = starts if options.starts == "all" else even_starts(starts, options.starts)
     tracked = follow(trained, trial, starts, round(options.seconds * trial.fps))
@@ -66,19 +49,10 @@ def evaluate_run(options: Options) -> dict[str, Any]:
     return data
 
 
-def make_trial(trained: Trained, options: Options) -> Trial:
-    """The clips and recordings asked for, in a world that can furnish them all."""
-    clips = find_clips(options.clips) + [read_recording(p, trained.config, options.scene) for p in options.recording]
-    clips = clips or trained.own_clips()
-    longer = continued(clips, options.seconds)
-    task, params = make_task(trained.config, longer)
-    return Trial(clips, longer, task, params._replace(mean_pose=trained.mean_pose), 1.0 / task.config.ctrl_dt)
-
-
-def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:
-    """A device recording as a clip whose body is a stand-in in the A-pose."""
-    height = config.character.height
-    return sensor_clip(make_track(read_device(path), height), get_scene(scene), name=path.stem)
+def asked(trained: Trained, options: Options) -> list[Clip]:
+    """The clips and recordings asked for, or those that the policy was trained on."""
+    recordings = [read_recording(p, trained.config, options.scene) for p in options.recording]
+    return find_clips(options.clips) + recordings or trained.own_clips()
 
 
 def follow(trained: Trained, trial: Trial, starts: np.ndarray, n_frames: int) -> Tracked:
@@ -138,28 +112,13 @@ def plot(out: Path, trained: Trained, tracked: Tracked, fps: float) -> None:
 
 def show(out: Path, trained: Trained, trial: Trial, options: Options) -> None:
     """Episodes from the first frame of the first clips: contact timelines, playback, video."""
-    starts = np.cumsum([0, *(c.n_frames for c in trial.longer)])[: len(trial.clips)][: options.show]
-    if len(starts) == 0:
-        return
-    seconds = min(options.seconds, max(c.duration for c in trial.clips[: options.show]))
-    recording = record(trial.task, trial.params, trained.act, trained.policy, starts, round(seconds * trial.fps))
-    for number, episode in enumerate(episodes(trial.task, trial.params, recording, [c.name for c in trial.clips]), 1):
+    seen = effective_env(trained.config).scene_obs
+    for number, episode in enumerate(follow_from_start(trained, trial, options.show, options.seconds), 1):
         figures.contact_timeline(episode).savefig(out / f"contacts-{number}.png", dpi=130)
         if options.html:
-            save_playback(out / f"playback-{number}.html", episode)
+            save_page(out / f"playback-{number}.html", [show_episode(episode, seen)])
         if options.video:
-            render(out, number, episode)
-
-
-def render(out: Path, number: int, episode: Episode) -> None:
-    """A video, by a process of its own: MuJoCo picks its OpenGL when it is imported."""
-    save_episode(out / f"episode-{number}.npz", episode)
-    script, video = Path(__file__).with_name("render.py"), out / f"video-{number}.mp4"
-    said = ""
-    for gl in [os.environ["MUJOCO_GL"]] if os.environ.get("MUJOCO_GL") else ["egl", "osmesa"]:
-        command = [sys.executable, str(script), str(out / f"episode-{number}.npz"), str(video)]
-        done = subprocess.run(command, env={**os.environ, "MUJOCO_GL": gl}, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return
-        said += f"\n  {gl}: {(done.stderr.strip().splitlines() or ['?'])[-1]}"
-    print(f"no video: no OpenGL to be had (apt install libegl1 libosmesa6 may help){said}", file=sys.stderr)
+            save_episode(out / f"episode-{number}.npz", episode)
+            trouble = render(out / f"episode-{number}.npz", out / f"video-{number}.mp4")
+            if trouble:
+                print(f"no video: {trouble}", file=sys.stderr)

@@ -16,8 +16,9 @@ import zstandard
 from qes_jax.evaluate.episode import ARRAYS, Episode, body_poses, load_episode, parked, save_episode
 from qes_jax.evaluate.figures import contact_timeline, error_over_time, learning_curves
 from qes_jax.evaluate.meshes import body_mesh
-from qes_jax.evaluate.playback import save_playback
 from qes_jax.evaluate.rollout import Tracked
+from qes_jax.evaluate.view.page import save_page
+from qes_jax.evaluate.view.show import show_episode
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import PARKED, get_scene
 from qes_jax.model.world import build_world
@@ -117,19 +118,19 @@ def test_a_contact_timeline_shows_the_pairs_that_meet_and_when(episode: Episode)
 
 
 def test_a_playback_holds_the_viewer_and_every_body_that_is_used(tmp_path: Path, episode: Episode) -> None:
-    save_playback(tmp_path / "p.html", episode, every=2)
+    save_page(tmp_path / "p.html", [show_episode(episode)], every=2)
     html = (tmp_path / "p.html").read_text()
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?https?:", html)  # nothing is loaded from elsewhere
     data = base64.b64decode(re.search(r'__VISER_EMBED_DATA__="([^"]+)"', html).group(1))
     scene = zstandard.ZstdDecompressor().decompressobj().decompress(data[8:])
-    for name in (b"/simulated/head", b"/reference/head", b"/room/low", b"/user/headset", b"/floor"):
+    for name in (b"/simulated/head", b"/reference/head", b"/room/low", b"/headset and controllers/headset", b"/floor"):
         assert name in scene, name
     assert b"/room/high" not in scene  # it is parked
     assert not list(tmp_path.glob("*.tmp"))
 
 
 def test_a_stand_in_body_is_no_ghost(tmp_path: Path, episode: Episode) -> None:
-    save_playback(tmp_path / "p.html", dataclasses.replace(episode, body_known=False), every=4)
+    save_page(tmp_path / "p.html", [show_episode(dataclasses.replace(episode, body_known=False))], every=4)
     data = re.search(r'__VISER_EMBED_DATA__="([^"]+)"', (tmp_path / "p.html").read_text()).group(1)
     scene = zstandard.ZstdDecompressor().decompressobj().decompress(base64.b64decode(data)[8:])
     assert b"/simulated/head" in scene

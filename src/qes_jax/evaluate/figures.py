@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from scipy import stats
 
-from qes_jax.evaluate.episode import Episode
+from qes_jax.evaluate.episode import TOUCHED, Episode
 from qes_jax.evaluate.metrics import THRESHOLDS, tracked_span
 from qes_jax.evaluate.rollout import Tracked
 
-TOUCHED = 5.0  # [N] a force that the plots call a contact, as the contact reward does
 BOTH, ONLY_SIMULATED, ONLY_LABELLED = "#4a9d5b", "#e08a3c", "#8fb4e0"
 
 Rows = Sequence[Mapping[str, Any]]  # one run's lines of metrics

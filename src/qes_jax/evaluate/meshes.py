@@ -11,15 +11,15 @@ from trimesh.visual import ColorVisuals
 GEOM = mujoco.mjtGeom
 
 
-def body_mesh(m: mujoco.MjModel, body: int, color: tuple[float, float, float] | None = None) -> trimesh.Trimesh | None:
-    """All geoms of a body in its frame [m], in their own colours or in `color` (0 to 1); None if it has none to see."""
+def body_mesh(m: mujoco.MjModel, body: int, color: tuple[int, int, int] | None = None) -> trimesh.Trimesh | None:
+    """All geoms of a body in its frame [m], in its colours or in `color` (0 to 255); None if none is to be seen."""
     first, count = m.body_geomadr[body], m.body_geomnum[body]
     geoms = [g for g in range(first, first + count) if m.geom_rgba[g, 3] > 0 and m.geom_group[g] < 3]
     parts = [part for g in geoms if (part := _primitive(GEOM(m.geom_type[g]), m.geom_size[g])) is not None]
     for g, part in zip(geoms, parts, strict=True):
         part.apply_transform(_transform(m.geom_pos[g], m.geom_quat[g]))
-        rgb = m.geom_rgba[g, :3] if color is None else color
-        part.visual = ColorVisuals(part, face_colors=np.append(255 * np.asarray(rgb), 255).astype(np.uint8))
+        rgb = 255 * m.geom_rgba[g, :3] if color is None else color
+        part.visual = ColorVisuals(part, face_colors=np.append(rgb, 255).astype(np.uint8))
     return cast(trimesh.Trimesh, trimesh.util.concatenate(parts)) if parts else None
 
 

@@ -1,17 +1,19 @@
-"""A video of an episode through MuJoCo's renderer, on the OpenGL that was chosen when MuJoCo was imported."""
+"""Videos and pictures of an episode by MuJoCo's renderer, on the OpenGL that was chosen when MuJoCo was imported."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import mediapy
 import mujoco
 import numpy as np
+from PIL import Image
 
 from qes_jax.evaluate.episode import Episode
 from qes_jax.files import replacing
 
 SIZE = (480, 640)  # height, width; even numbers, as H.264 wants
+STRIP = (400, 340)  # of one moment of a strip
 GHOST = np.array([0.3, 0.7, 0.45, 0.35])
 DEVICE = np.array([0.9, 0.25, 0.15, 1.0])
 
@@ -22,15 +24,29 @@ def save_video(path: Path, episode: Episode, every: int = 2, size: tuple[int, in
         replacing(path, path.suffix) as aside,
         mediapy.VideoWriter(aside, shape=size, fps=episode.fps / every, crf=24) as writer,
     ):
-        for image in images(episode, every, size):
+        for image in images(episode, range(0, len(episode.qpos), every), size):
             writer.add_image(image)
 
 
-def images(episode: Episode, every: int = 1, size: tuple[int, int] = SIZE) -> Iterator[np.ndarray]:
-    """Images (height, width, 3) uint8 of every `every`-th frame."""
+def save_strip(path: Path, episode: Episode, at: Sequence[float], size: tuple[int, int] = STRIP) -> None:
+    """Write the moments `at` [s] side by side as png, in at most 256 colours. Raises ValueError at one past the end."""
+    frames = [round(t * episode.fps) for t in at]
+    if not all(0 <= f < len(episode.qpos) for f in frames):
+        end = (len(episode.qpos) - 1) / episode.fps
+        raise ValueError(f"{episode.name}: moments {list(at)} s, expected 0 to {end:.2f} s")
+    strip = np.concatenate(list(images(episode, frames, size, fine=True)), axis=1)
+    with replacing(path, path.suffix) as aside:
+        Image.fromarray(strip).quantize(256, dither=Image.Dither.NONE).save(aside, optimize=True)
+
+
+def images(
+    episode: Episode, frames: Iterable[int], size: tuple[int, int] = SIZE, fine: bool = False
+) -> Iterator[np.ndarray]:
+    """Images (height, width, 3) uint8 of these frames. `fine` smooths edges and shadows, at ten times the price."""
     m = episode.world().plain
     m.vis.global_.offheight, m.vis.global_.offwidth = size
-    m.vis.quality.offsamples, m.vis.quality.shadowsize = 0, 1024  # a software renderer takes 0.2 s a frame with more
+    # A software renderer takes 0.2 s a frame with samples.
+    m.vis.quality.offsamples, m.vis.quality.shadowsize = (8, 4096) if fine else (0, 1024)
     ghost_model = _ghost(m) if episode.body_known else None
     data, ghost = mujoco.MjData(m), mujoco.MjData(m)
     for d in (data, ghost):
@@ -38,9 +54,10 @@ def images(episode: Episode, every: int = 1, size: tuple[int, int] = SIZE) -> It
     with mujoco.Renderer(m, *size) as renderer:
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
         camera = _camera(episode.qpos[0, :3])
-        for t in range(0, len(episode.qpos), every):
+        for t in frames:
             data.qpos[:], ghost.qpos[:] = episode.qpos[t], episode.reference_qpos[t]
-            camera.lookat[:2] += 0.1 * (episode.qpos[t, :2] - camera.lookat[:2])  # follows smoothly
+            # A video's camera follows smoothly, a picture's is there.
+            camera.lookat[:2] += (1.0 if fine else 0.1) * (episode.qpos[t, :2] - camera.lookat[:2])
             mujoco.mj_kinematics(m, data)
             mujoco.mj_camlight(m, data)
             renderer.update_scene(data, camera)

@@ -1,0 +1,58 @@
+"""What a policy is tried on: clips and recordings, continued, in a world that can furnish them all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from assemble import make_task
+from settings import RunConfig
+from trained import Trained
+
+from qes_jax.env.state import EnvParams
+from qes_jax.env.task import Task
+from qes_jax.evaluate.episode import Episode, episodes
+from qes_jax.evaluate.recording import record
+from qes_jax.evaluate.starts import continued
+from qes_jax.model.scene import get_scene
+from qes_jax.motion.clip import Clip
+from qes_jax.motion.sensors import make_track, read_device, sensor_clip
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Clips, and the task of following them."""
+
+    clips: list[Clip]
+    longer: list[Clip]  # the same, continued
+    task: Task
+    params: EnvParams  # of the continued clips, with the policy's own centre of PD targets
+    fps: float
+
+
+def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
+    """Clips that can be followed for `seconds` from any of their frames."""
+    longer = continued(clips, seconds)
+    task, params = make_task(trained.config, longer)
+    return Trial(clips, longer, task, params._replace(mean_pose=trained.mean_pose), 1.0 / task.config.ctrl_dt)
+
+
+def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:
+    """A device recording as a clip whose body is a stand-in in the A-pose."""
+    height = config.character.height
+    return sensor_clip(make_track(read_device(path), height), get_scene(scene), name=path.stem)
+
+
+def follow_from_start(trained: Trained, trial: Trial, count: int, seconds: float) -> list[Episode]:
+    """One episode from the first frame of each of the first `count` clips, as long as the longest of these clips."""
+    starts = np.cumsum([0, *(c.n_frames for c in trial.longer)])[: len(trial.clips)][:count]
+    if len(starts) == 0:
+        return []
+    frames = round(min(seconds, max(c.duration for c in trial.clips[:count])) * trial.fps)
+    recording = record(trial.task, trial.params, trained.act, trained.policy, starts, frames)
+    return episodes(trial.task, trial.params, recording, names(trial.clips))
+
+
+def names(clips: Sequence[Clip]) -> list[str]:
+    """The clips' names."""
+    return [c.name for c in clips]
