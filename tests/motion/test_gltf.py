@@ -26,7 +26,7 @@ def turns(rng: np.random.Generator, count: int) -> np.ndarray:
 
 
 def a_walker(seed: int = 0) -> Builder:
-    """Armature of scale 0.01 with hips, a leg given by a matrix, a foot; hips and leg's foot move. And a lone camera."""
+    """Armature of scale 0.01 with hips, a leg given by a matrix, a foot; hips and foot move. And a lone camera."""
     rng, b = np.random.default_rng(seed), Builder()
     b.node(name="Armature", scale=[0.01] * 3, rotation=[-0.5, 0.5, 0.5, 0.5], children=[1])
     b.node(name="Hips", translation=[0, 90, 0], children=[2])
@@ -49,10 +49,9 @@ def a_walker(seed: int = 0) -> Builder:
 def world_by_matrices(builder: Builder, keys: int) -> np.ndarray:
     """(keys, 4, 3) places of the walker's first four nodes, Z up, from 4x4 matrices."""
     b, places = builder.gltf, []
-    outputs = [c for c in b.animations[0].samplers]
     data = [
         np.frombuffer(builder.data, "<f4", b.accessors[s.output].count * n, b.bufferViews[s.output].byteOffset)
-        for s, n in zip(outputs, (3, 4, 4), strict=True)
+        for s, n in zip(b.animations[0].samplers, (3, 4, 4), strict=True)
     ]
     for k in range(keys):
         world, row = np.eye(4), []
@@ -126,7 +125,7 @@ def test_a_cubic_spline_is_hermites() -> None:
     values = np.random.default_rng(2).normal(size=(4, 3, 3))
     found = sample(Track(0, "translation", "CUBICSPLINE", KEYS, values), BETWEEN)
     for gap in range(3):  # tangents before and after a key differ, so gap by gap
-        inside = (KEYS[gap] <= BETWEEN) & (BETWEEN < KEYS[gap + 1])
+        inside = (np.searchsorted(KEYS, BETWEEN, "right") - 1 == gap) & (KEYS[-1] >= BETWEEN)
         slopes = values[gap, 2], values[gap + 1, 0]
         spline = CubicHermiteSpline(KEYS[gap : gap + 2], values[gap : gap + 2, 1], np.array(slopes))
         np.testing.assert_allclose(found[inside], spline(BETWEEN[inside]), atol=1e-12)
