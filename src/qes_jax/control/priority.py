@@ -28,7 +28,7 @@ def strict(problem: Hierarchy) -> Solution:
         x, Z = states[-1]
         if Z.shape[1] == 0:
             break
-        states.append(_descend(x, Z, level))
+        states.append(descend(x, Z, level))
     return _solve_from(problem, states)
 
 
@@ -57,7 +57,7 @@ def _solve_from(problem: Hierarchy, states: list[tuple[np.ndarray, np.ndarray]])
     return Solution(x, errors(problem, x), True)
 
 
-def _descend(x: np.ndarray, Z: np.ndarray, level: Level) -> tuple[np.ndarray, np.ndarray]:
+def descend(x: np.ndarray, Z: np.ndarray, level: Level) -> tuple[np.ndarray, np.ndarray]:
     """Least squares of one level within x + Z w: the new x, and a basis of what stays free."""
     A = level.A @ Z
     U, s, Vt = np.linalg.svd(A)

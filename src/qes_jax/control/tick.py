@@ -11,7 +11,7 @@ from qes_jax.control.hierarchy import Hierarchy, Level, Solution
 from qes_jax.control.objectives import smallest, stack
 from qes_jax.control.priority import Solver
 
-SMALL_ACCELERATION, SMALL_FORCE = 1e-3, 1e-2  # weights of the last level, those of the 2012 implementation
+SMALL_ACCELERATION, SMALL_FORCE = 1e-3, 1e-2  # weights in the last level, those of the 2012 implementation
 
 
 class Wish(NamedTuple):
@@ -32,7 +32,10 @@ class Outcome(NamedTuple):
 
 
 def hierarchy(d: Dynamics, wish: Wish) -> tuple[Hierarchy, tuple[np.ndarray, np.ndarray]]:
-    """The problem of a tick, and the map from its unknowns to torques: laws of motion, the wishes, smallness."""
+    """The problem of a tick, and the map from its unknowns to torques: laws of motion, then the wishes.
+
+    The last level also asks that all be small, so that it leaves nothing free.
+    """
     n = len(d.qvel) + wish.contacts.forces.shape[1]
     torque = con.torque_map(d, wish.contacts)
     limits = con.together([
@@ -43,8 +46,9 @@ def hierarchy(d: Dynamics, wish: Wish) -> tuple[Hierarchy, tuple[np.ndarray, np.
     ])  # fmt: skip
     small = np.full(n, SMALL_FORCE)
     small[: len(d.qvel)] = SMALL_ACCELERATION
-    levels = [con.equation_of_motion(d, wish.contacts), *(stack(parts, n) for _, parts in wish.levels)]
-    return Hierarchy((*levels, smallest(n, small)), limits.G, limits.h), torque
+    *upper, (_, last) = wish.levels
+    levels = [con.equation_of_motion(d, wish.contacts), *(stack(parts, n) for _, parts in upper)]
+    return Hierarchy((*levels, stack([*last, smallest(n, small)], n)), limits.G, limits.h), torque
 
 
 def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
@@ -56,4 +60,4 @@ def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
         problem = Hierarchy(problem.levels, problem.G[:keep], problem.h[:keep])
         found = solver(problem)
     torque = np.clip(T @ found.x + t, -d.body.max_torque, d.body.max_torque)
-    return Outcome(torque, problem, found, ("motion", *(name for name, _ in wish.levels), "small"))
+    return Outcome(torque, problem, found, ("motion", *(name for name, _ in wish.levels)))

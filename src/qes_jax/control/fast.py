@@ -1,0 +1,101 @@
+"""The solver for real time: the same optimum as `priority.strict`, with one small programme a tick where that suffices.
+
+While the upper levels can all be met at once (they nearly always can), they are one set of equations: a QR factorisation gives their
+solutions x0 + Z w, and one strictly convex programme over w is left. Where they cannot, the lowest of them gets a programme of its own.
+What neither solves goes to Algorithm 1. Inequalities enter when first violated, and those of the last tick stay in.
+"""
+
+import daqp
+import numpy as np
+from scipy.linalg import lapack
+
+from qes_jax.control.hierarchy import Hierarchy, Level, Solution, errors
+from qes_jax.control.priority import FREE, null_space, strict
+
+TOL = 1e-8  # of an inequality, relative to its size
+
+
+class Fast:
+    """A solver that remembers the last tick's active rows. Takes a Hierarchy whose last level leaves nothing free."""
+
+    def __init__(self) -> None:
+        self._rows = np.zeros(0, bool)
+        self._active = np.zeros(0, bool)
+        self.fallbacks = 0  # ticks that Algorithm 1 had to solve
+
+    def __call__(self, problem: Hierarchy) -> Solution:
+        if len(self._rows) != len(problem.h):
+            self._rows = np.zeros(len(problem.h), bool)
+            self._active = np.zeros(len(problem.h), bool)
+        x = self._met(problem)
+        if x is None:
+            x = self._unmet(problem)
+        if x is None:
+            self.fallbacks += 1
+            return strict(problem)
+        return Solution(x, errors(problem, x), True)
+
+    def _met(self, problem: Hierarchy) -> np.ndarray | None:
+        """The optimum if all levels but the last can be met exactly, else None."""
+        *upper, last = problem.levels
+        space = solutions(stacked(upper))
+        return None if space is None else self._within(*space, last, problem)
+
+    def _unmet(self, problem: Hierarchy) -> np.ndarray | None:
+        """The optimum if all levels but the last two can be met exactly, else None."""
+        *upper, low, last = problem.levels
+        space = solutions(stacked(upper))
+        if space is None:
+            return None
+        x, Z = self._within(*space, low, problem), space[1]
+        if x is None:
+            return None
+        return self._within(x, Z @ null_space(low.A @ Z), last, problem)
+
+    def _within(self, x: np.ndarray, Z: np.ndarray, level: Level, problem: Hierarchy) -> np.ndarray | None:
+        """argmin |A (x + Z w) - b|^2 under G (x + Z w) <= h, None where there is none. Leaves the active rows."""
+        G, h = problem.G, problem.h
+        A = level.A @ Z
+        H, f = A.T @ A, A.T @ (level.A @ x - level.b)
+        scale = len(f) / np.trace(H)
+        H, f, slack, tol = scale * H, scale * f, h - G @ x, TOL * (1 + np.abs(h))
+        slack[slack > -tol] = np.maximum(slack[slack > -tol], 0.0)  # x may touch a limit, by rounding beyond it
+        for attempt in range(6):
+            self._rows |= attempt >= 4
+            index = np.flatnonzero(self._rows)
+            sense = self._active[index].astype(np.int32)
+            w, _, flag, info = daqp.solve(
+                H, f, G[index] @ Z, slack[index], np.full(len(index), -FREE), sense, primal_tol=1e-9
+            )
+            if flag <= 0:
+                self._rows[:] = self._active[:] = False
+                return None
+            self._active[:] = False
+            self._active[index] = info["lam"] > 1e-10
+            y = x + Z @ w
+            broken = G @ y > h + tol
+            broken[index] = False
+            if not broken.any():
+                self._rows = self._active | (G @ y > h - 0.02 * (1 + np.abs(h)))
+                return y
+            self._rows |= broken
+        return None
+
+
+def stacked(levels: list[Level]) -> Level:
+    """Several levels as one."""
+    return Level(np.concatenate([p.A for p in levels]), np.concatenate([p.b for p in levels]))
+
+
+def solutions(level: Level) -> tuple[np.ndarray, np.ndarray] | None:
+    """x0 (n,) and Z (n, n - m) with A (x0 + Z w) = b for every w, or None where the rows (m) are not independent."""
+    m, n = level.A.shape
+    factor, tau, _, _ = lapack.dgeqrf(level.A.T)
+    diagonal = np.abs(np.diag(factor[:m]))
+    if m > n or diagonal.min() < 1e-5 * diagonal.max():
+        return None
+    y, _ = lapack.dtrtrs(factor[:m], level.b, trans=1)
+    square = np.zeros((n, n), order="F")
+    square[:, :m] = factor
+    Q, _, _ = lapack.dorgqr(square, tau)
+    return Q[:, :m] @ y, Q[:, m:]
