@@ -47,7 +47,7 @@ def _read(options: Options) -> tuple[Recording, dict[str, float | str]]:
     """The recording, the part that is wanted of it, and what is to be said of the file."""
     if options.scene and options.objects:
         raise ValueError("give --objects or --scene, not both")
-    choices = Choices(options.repeat, options.skeleton, options.clip, options.up, options.unit)
+    choices = Choices(options.repeat, options.skeleton, options.clip, options.up, options.unit, options.fps)
     kind, motion = read_motion(options.file, choices)
     recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, {})
     pieces = get_scene(options.scene).pieces if options.scene else tuple(read_box(o) for o in options.objects)

@@ -23,7 +23,7 @@ class Options:
     """What to import, and where to put it."""
 
     file: Annotated[Path, tyro.conf.Positional]
-    """The recording: BVH, ASF/AMC, DeepMimic (JSON), joint points of holosoma_climb (.npy)."""
+    """The recording: BVH, ASF/AMC, glTF, AMASS (.npz), DeepMimic (JSON), joint points of holosoma_climb (.npy)."""
     out: Path = Path("clip.npz")
     """Where the clip goes."""
     json: Path | None = None

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from qes_jax.motion.formats.amass import is_amass, read_amass
 from qes_jax.motion.formats.asf_amc import is_amc, read_amc
 from qes_jax.motion.formats.body import as_recording
 from qes_jax.motion.formats.boxes import read_box
 from qes_jax.motion.formats.bvh import is_bvh, read_bvh
 from qes_jax.motion.formats.deepmimic import is_deepmimic, read_deepmimic
+from qes_jax.motion.formats.gltf import read_gltf
+from qes_jax.motion.formats.gltf_file import is_gltf
 from qes_jax.motion.formats.holosoma import is_holosoma, read_holosoma
 from qes_jax.motion.formats.maps import NEEDED, Roles, check_roles, find_roles, read_roles
 from qes_jax.motion.formats.recording import Recording, RecordingError
@@ -24,6 +27,7 @@ class Choices:
     clip: str | None = None  # of a file with several
     up: str | None = None  # "x", "y", "z"
     unit: float | None = None  # [m]
+    fps: float | None = None  # [Hz]
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Format:
 FORMATS = (
     Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up)),
     Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton)),
+    Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip)),
+    Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps)),
     Format("DeepMimic (JSON)", is_deepmimic, lambda path, c: read_deepmimic(path, c.repeat)),
     Format("holosoma_climb (.npy of joint points)", is_holosoma, lambda path, _: read_holosoma(path)),
 )
@@ -78,13 +84,10 @@ def choose_roles(motion: SkeletonMotion, file: Path | None = None) -> tuple[Role
 
 
 def read_recording(
-    path: str | Path, objects: tuple[Path, ...] = (), fps: float | None = None, choices: Choices = Choices()
+    path: str | Path, objects: tuple[Path, ...] = (), choices: Choices = Choices()
 ) -> tuple[str, Recording]:
-    """Name of the format, and the recording with boxes from OBJ files.
-
-    `fps` [Hz] replaces the format's own rate. Raises RecordingError.
-    """
+    """Name of the format, and the recording with boxes from OBJ files. Raises RecordingError."""
     name, motion = read_motion(path, choices)
     if isinstance(motion, SkeletonMotion):
         motion = as_recording(motion, choose_roles(motion)[0])
-    return name, replace(motion, fps=fps or motion.fps, pieces=tuple(read_box(o) for o in objects))
+    return name, replace(motion, fps=choices.fps or motion.fps, pieces=tuple(read_box(o) for o in objects))
