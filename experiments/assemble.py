@@ -7,6 +7,7 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from settings import RunConfig, effective_env
 
 from qes_jax.env.curriculum import adapt_starts
@@ -46,18 +47,24 @@ def make_task(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:
     return task, task.params(pack(clips, world))
 
 
-def initial_state(config: RunConfig, task: Task, params: EnvParams) -> train.TrainState:
-    """A fresh learner."""
+def environment_mesh() -> Mesh | None:
+    """All devices on one axis, for the environments to be spread over; None where there is but one."""
+    return Mesh(np.array(jax.devices()), (train.AXIS,)) if jax.device_count() > 1 else None
+
+
+def initial_state(config: RunConfig, task: Task, params: EnvParams, mesh: Mesh | None = None) -> train.TrainState:
+    """A fresh learner, on the devices of `mesh` where one is given."""
     key = jax.random.PRNGKey(config.seed)
-    return train.init(config.ppo, task.reset, task.step, params, key, task.n_actions)
+    state = train.init(config.ppo, task.reset, task.step, params, key, task.n_actions)
+    return state if mesh is None else train.shard(state, mesh)
 
 
-def make_program(config: RunConfig, task: Task, evaluate: Callable | None) -> Program:
-    """What the training loop runs."""
+def make_program(config: RunConfig, task: Task, evaluate: Callable | None, mesh: Mesh | None = None) -> Program:
+    """What the training loop runs, on the devices of `mesh` where one is given."""
     mirror = Mirror(*(partial(apply, block) for block in symmetry(task.config, task.engine.world)))
     adapt = jax.jit(adapt_starts) if config.start_by_failure else lambda params, traces: params
     return Program(
-        iteration=train.make_iteration(config.ppo, task.reset, task.step, mirror=mirror),
+        iteration=train.make_iteration(config.ppo, task.reset, task.step, mesh, mirror),
         adapt=adapt,
         adaptive=lambda params: {name: getattr(params, name) for name in ADAPTIVE},
         with_adaptive=lambda params, part: params._replace(**part),

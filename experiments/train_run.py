@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import jax
-from assemble import initial_state, make_program, make_training
+from assemble import environment_mesh, initial_state, make_program, make_training
 from clips import get_clips
 from settings import RunConfig
 
@@ -24,10 +24,11 @@ def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: P
     clips = get_clips(config)
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
     task, params = make_training(config, clips)
-    state = initial_state(config, task, params)
+    mesh = environment_mesh()
+    state = initial_state(config, task, params, mesh)
     act = partial(policy, config.ppo)
     evaluate = make_evaluator(task, clips, act, config.evaluate_starts, seconds=20.0, mean_pose=params.mean_pose)
-    program = make_program(config, task, lambda ts, params, i: evaluate(policy_params(ts)))
+    program = make_program(config, task, lambda ts, params, i: evaluate(policy_params(ts)), mesh)
     loop = LoopConfig(
         total_samples=config.samples,
         samples_per_iteration=config.ppo.n_samples,

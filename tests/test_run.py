@@ -50,6 +50,19 @@ def test_killed_and_resumed_gives_the_same_metrics_to_the_bit(tmp_path):
 
 
 @pytest.mark.slow
+def test_several_devices_share_the_environments_and_train_as_one_does(tmp_path):
+    """Same random numbers; sums in another order, so equal to float32's accuracy and no more."""
+    short = [*SMALL[:2], "--samples", "512", "--evaluate-every", "0", "--tracker", "none"]
+    for count in (1, 2):
+        devices = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count}"}
+        subprocess.run(command(*short, "--root", str(tmp_path / str(count))), check=True, env={**os.environ, **devices})
+    (one,), (two,) = (lines(tmp_path / name) for name in ("1", "2"))
+    assert two.keys() == one.keys()
+    for name in ("rollout/reward", "error/headset", "loss/value"):
+        assert two[name] == pytest.approx(one[name], rel=1e-3), name
+
+
+@pytest.mark.slow
 def test_sigterm_saves_and_ends_cleanly(tmp_path):
     long = [*SMALL[:2], "--samples", "10000000", "--tracker", "none"]
     process = subprocess.Popen(command(*long, "--root", str(tmp_path)))
