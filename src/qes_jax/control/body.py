@@ -38,6 +38,7 @@ class Body:
 
     name: str
     m: mujoco.MjModel
+    joints: tuple[str, ...]  # A
     mass: float  # [kg]
     qpos: np.ndarray  # (A,) addresses in qpos of the actuated joints
     dofs: np.ndarray  # (A,) addresses in qvel
@@ -69,7 +70,7 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
     feet = (_foot(m, "left"), _foot(m, "right"))
     standing = _standing(m, rest, feet)
     return Body(
-        name=name, m=m, mass=float(m.body_subtreemass[root]),
+        name=name, m=m, joints=tuple(m.joint(j).name for j in joints), mass=float(m.body_subtreemass[root]),
         qpos=m.jnt_qposadr[joints], dofs=m.jnt_dofadr[joints], range=m.jnt_range[joints],
         max_torque=m.actuator_gear[:, 0] * m.actuator_ctrlrange[:, 1],
         arms=np.array([any(a in k for a in ARMS) for k in kinds]),

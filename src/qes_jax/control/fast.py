@@ -1,9 +1,11 @@
 """The solver for real time: the same optimum as `priority.strict`, with one small programme a tick where that suffices.
 
 While the upper levels can all be met at once (they nearly always can), they are one set of equations: a QR factorisation gives their
-solutions x0 + Z w, and one strictly convex programme over w is left. Where they cannot, the lowest of them gets a programme of its own.
+solutions x0 + Z w, and one strictly convex programme over w is left. Where they cannot, the lowest gets a programme of its own.
 What neither solves goes to Algorithm 1. Inequalities enter when first violated, and those of the last tick stay in.
 """
+
+from collections.abc import Sequence
 
 import daqp
 import numpy as np
@@ -27,30 +29,29 @@ class Fast:
         if len(self._rows) != len(problem.h):
             self._rows = np.zeros(len(problem.h), bool)
             self._active = np.zeros(len(problem.h), bool)
-        x = self._met(problem)
-        if x is None:
-            x = self._unmet(problem)
+        x = self._solve(problem)
         if x is None:
             self.fallbacks += 1
             return strict(problem)
         return Solution(x, errors(problem, x), True)
 
-    def _met(self, problem: Hierarchy) -> np.ndarray | None:
-        """The optimum if all levels but the last can be met exactly, else None."""
-        *upper, last = problem.levels
-        space = solutions(stacked(upper))
-        return None if space is None else self._within(*space, last, problem)
-
-    def _unmet(self, problem: Hierarchy) -> np.ndarray | None:
-        """The optimum if all levels but the last two can be met exactly, else None."""
-        *upper, low, last = problem.levels
-        space = solutions(stacked(upper))
-        if space is None:
-            return None
-        x, Z = self._within(*space, low, problem), space[1]
-        if x is None:
-            return None
-        return self._within(x, Z @ null_space(low.A @ Z), last, problem)
+    def _solve(self, problem: Hierarchy) -> np.ndarray | None:
+        """Meet as many upper levels as can be met at once, then optimise those below one by one."""
+        most = len(problem.levels) - 1
+        for met in range(most, 0, -1):
+            space = solutions(stacked(problem.levels[:met]))
+            if space is None:
+                continue
+            (x, Z), below = space, problem.levels[met:]
+            found = self._within(x, Z, below[0], problem)
+            for above, level in zip(below, below[1:], strict=False):
+                if found is None:
+                    break
+                Z = Z @ null_space(above.A @ Z)
+                found = self._within(found, Z, level, problem)
+            if found is not None:
+                return found
+        return None
 
     def _within(self, x: np.ndarray, Z: np.ndarray, level: Level, problem: Hierarchy) -> np.ndarray | None:
         """argmin |A (x + Z w) - b|^2 under G (x + Z w) <= h, None where there is none. Leaves the active rows."""
@@ -82,7 +83,7 @@ class Fast:
         return None
 
 
-def stacked(levels: list[Level]) -> Level:
+def stacked(levels: Sequence[Level]) -> Level:
     """Several levels as one."""
     return Level(np.concatenate([p.A for p in levels]), np.concatenate([p.b for p in levels]))
 

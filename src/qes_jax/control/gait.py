@@ -1,0 +1,113 @@
+"""What a walk is made of: parameters that may change while it runs, styles, states of feet, and the COM's path of one step."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+
+
+class FootState(Enum):
+    """A foot's round; which of its corners stand."""
+
+    SWING = "swing"  # none
+    PLANT = "plant"  # the heel's
+    SUPPORT = "support"  # all
+    HEELOFF = "heeloff"  # the front ones
+
+
+@dataclass(frozen=True)
+class WalkParameters:
+    """The paper's seven, then ours. Lengths are those of the 1.75 m human; other bodies scale them."""
+
+    swing_duration: float = 0.5  # [s] 0.3 to 0.7
+    step_length: float = 0.45  # [m] 0 to 0.7
+    step_height: float = 0.06  # [m] 0 to 0.1
+    swing_delay: float = 0.12  # [s] 0 to 0.3: both feet stand
+    hip_shift: float = 0.07  # [m] 0 to 0.3: half the distance between the feet's tracks
+    trunk_offset: float = 0.0  # [m] -0.3 to 0.3: the neck forward of where it rests
+    head_heading: float = 0.0  # [rad] to the left of the walk's
+    heading: float = 0.0  # [rad] of the walk
+    height: float = 1.0  # of the centre of mass, over that of the rest pose
+    knee: float = 0.0  # [rad] more bend of both knees
+    head_pitch: float = 0.0  # [rad] forward
+    elbow: float = 0.0  # [rad] more bend of both elbows
+    arms: float = 0.15  # stiffness of the arms in the pose, as a share: 0 swings by torque's least alone
+
+    def __post_init__(self) -> None:
+        limits = {"swing_duration": (0.2, 1.0), "step_length": (-0.4, 0.9), "step_height": (0.0, 0.3),
+                  "swing_delay": (0.0, 0.5), "hip_shift": (0.0, 0.3), "trunk_offset": (-0.3, 0.3),
+                  "head_heading": (-np.pi, np.pi)}  # fmt: skip
+        for name, (low, high) in limits.items():
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"walk parameter {name} is {getattr(self, name)}: expected {low:g} to {high:g}")
+
+
+STYLES = {
+    "normal": WalkParameters(),
+    "fast": WalkParameters(swing_duration=0.38, step_length=0.6, swing_delay=0.07, trunk_offset=0.03, elbow=0.5),
+    "slow": WalkParameters(swing_duration=0.65, step_length=0.28, swing_delay=0.2, step_height=0.05),
+    "sad": WalkParameters(
+        swing_duration=0.6, step_length=0.26, swing_delay=0.18, step_height=0.04, trunk_offset=0.06, height=0.975,
+        knee=0.15, head_pitch=0.6, arms=1.0,
+    ),
+}  # fmt: skip
+
+
+def style(name: str) -> WalkParameters:
+    """A style by name. Raises KeyError that lists them."""
+    if name not in STYLES:
+        raise KeyError(f"unknown style {name!r}: expected one of {sorted(STYLES)}")
+    return STYLES[name]
+
+
+def scaled(p: WalkParameters, size: float) -> WalkParameters:
+    """The same walk of a body `size` times as high: lengths by size, times by its root (equal Froude number)."""
+    time = size**0.5
+    return replace(
+        p, swing_duration=min(p.swing_duration * time, 1.0), swing_delay=min(p.swing_delay * time, 0.5),
+        step_length=p.step_length * size, step_height=min(p.step_height * size, 0.3), hip_shift=min(p.hip_shift * size, 0.3),
+        trunk_offset=float(np.clip(p.trunk_offset * size, -0.3, 0.3)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ComPath:
+    """The centre of mass over one step of `duration` [s], on the floor, from p0 to p1 (2,) [m].
+
+    The paper's is straight at even speed with a sine to the side of the stance foot. At even speed the centre of pressure would
+    travel with the body, farther than a sole is long, so that only as much of the path is even as the sole allows
+    (`even`, 0 to 1); the rest is the fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
+    """
+
+    p0: np.ndarray
+    p1: np.ndarray
+    pivot: np.ndarray
+    side: np.ndarray  # (2,) horizontal, across the walk, to the left
+    sway: float  # [m] to the left, at the middle
+    duration: float
+    omega: float
+    even: float
+
+    def __call__(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Position, velocity and acceleration (2,) at `time` [s]; after the end the straight part goes on."""
+        T, w = self.duration, self.omega
+        t = min(time, T)
+        straight = self.p0 + (self.p1 - self.p0) * t / T, (self.p1 - self.p0) / T, np.zeros(2)
+        s = np.sinh(w * T)
+        ahead, behind = (self.p1 - self.pivot) / s, (self.p0 - self.pivot) / s
+        fall = ahead * np.sinh(w * t) + behind * np.sinh(w * (T - t))
+        speed = w * (ahead * np.cosh(w * t) - behind * np.cosh(w * (T - t)))
+        falling = self.pivot + fall, speed, w**2 * fall
+        along = np.eye(2) - np.outer(self.side, self.side)
+        k, phase = self.even, np.pi / T
+        sine = self.sway * np.array([np.sin(phase * t), phase * np.cos(phase * t), -(phase**2) * np.sin(phase * t)])
+        across = [self.side * (self.side @ x) for x in straight]
+        parts = zip(straight, falling, across, sine, strict=True)
+        y, v, a = (along @ (k * e + (1 - k) * f) + c + self.side * q for e, f, c, q in parts)
+        late = max(time - T, 0.0)
+        return y + late * v, v, a * (late == 0.0)
+
+
+def sway(hip_shift: float, duration: float, omega: float) -> float:
+    """[m] how far an inverted pendulum sways to the stance foot's side when it starts and ends between the feet."""
+    return hip_shift * (1.0 - 1.0 / np.cosh(0.5 * omega * duration))

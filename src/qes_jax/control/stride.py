@@ -1,0 +1,189 @@
+"""What the walk wants at an instant: objectives of each priority from the states of `walk`."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from qes_jax.control import constraints as con
+from qes_jax.control import contact, features
+from qes_jax.control.balance import pose, scaled_momentum
+from qes_jax.control.body import Body
+from qes_jax.control.contact import level_frame, yaw_frame
+from qes_jax.control.dynamics import Dynamics
+from qes_jax.control.features import Feature
+from qes_jax.control.gait import FootState, WalkParameters
+from qes_jax.control.hierarchy import Level
+from qes_jax.control.objectives import critical, minimum_torque, momentum, rows, setpoint, target_acceleration
+from qes_jax.control.tick import Wish
+from qes_jax.control.walk import Step, Walk, capture_point
+from qes_jax.model.character import joint_kind
+
+NEAR = 0.012  # [m] corners so low may push
+SOONEST = 0.06  # [s] least time that a target is given
+
+
+@dataclass(frozen=True)
+class WalkGains:
+    """Ours, by trial, about the 2012 implementation's. kp [1/s2]; weights are those within the last level."""
+
+    capture: float = 4.0  # [1/s] how fast the capture point returns to its path
+    height_kp: float = 60.0
+    height_weight: float = 4.0
+    trunk_kp: float = 60.0
+    momentum_kp: float = 5.0
+    momentum_weight: float = 0.5
+    pose_kp: float = 50.0
+    pose_weight: float = 0.2
+    turn_kp: float = 60.0
+    turn_weight: float = 1.0
+    torque_weight: float = 0.02
+    step_correction: float = 1.0  # of the landing, per metre that the capture point is off its path
+    most_correction: float = 0.4  # [m] of the human
+    roll_kp: float = 200.0
+
+
+class Walker:
+    """The controller: called once a tick with dynamics and time [s]. `parameters` may change while it runs."""
+
+    def __init__(
+        self, body: Body, parameters: WalkParameters = WalkParameters(), gains: WalkGains = WalkGains()
+    ) -> None:
+        self.body, self.gains, self.walk = body, gains, Walk(body, parameters)
+        self._neck = rest_neck(body)
+        self._kinds = [joint_kind(n) for n in body.joints]
+
+    @property
+    def parameters(self) -> WalkParameters:
+        """As for the human of 1.75 m; lengths and times are scaled to the body."""
+        return self.walk.parameters
+
+    @parameters.setter
+    def parameters(self, parameters: WalkParameters) -> None:
+        self.walk.parameters = parameters
+
+    def __call__(self, d: Dynamics, time: float) -> Wish:
+        step = self.walk.advance(d, time)
+        held, pushing, guarded = self._feet(d)
+        levels = [("contact", held), ("com", self._com(d, step, time) + self._trunk(d, step))]
+        if FootState.SWING in self.walk.states:
+            levels.append(("swing", self._swing(d, step, time)))
+        levels.append(("rest", self._rest(d, step, con.contacts(d, pushing))))
+        return Wish(con.contacts(d, pushing), guarded, tuple(levels))
+
+    def _feet(self, d: Dynamics) -> tuple[list[Level], list[int], list[Feature]]:
+        """Objectives of standing feet, corners that may push, corners that may not sink."""
+        held, pushing, guarded = [], [], []
+        for foot, state in zip(self.body.feet, self.walk.states, strict=True):
+            if state is FootState.SWING:
+                continue
+            front = ~foot.rear
+            stands = {FootState.PLANT: foot.rear, FootState.SUPPORT: foot.rear | foot.ball, FootState.HEELOFF: front}
+            which = {FootState.PLANT: foot.rear, FootState.HEELOFF: foot.ball}.get(state)
+            held += contact.whole(d, foot) if which is None else contact.edge(d, foot, which)
+            low = {int(g): p for g in foot.corners if (p := con.corner(d, g)).value[2] < NEAR}
+            pushing += [int(g) for g in foot.corners[stands[state]] if int(g) in low]
+            guarded += [low[int(g)] for g in foot.corners[~stands[state] & (foot.rear | foot.ball)] if int(g) in low]
+        return held, pushing, guarded
+
+    def _com(self, d: Dynamics, step: Step, time: float) -> list[Level]:
+        """Horizontal: back to the path at the rate at which an inverted pendulum's capture point would return."""
+        y, v, a = step.path(time - step.start)
+        com, w, k = features.com(d), self.walk.omega, self.gains.capture
+        flat = Feature(*(x[:2] for x in com))
+        return [setpoint(flat, y, w * k, w + k, 1.0, v, a)]
+
+    def _trunk(self, d: Dynamics, step: Step) -> list[Level]:
+        """Horizontal place of the neck relative to the centre of mass."""
+        p, kp = step.parameters, self.gains.trunk_kp
+        goal = (yaw_frame(p.heading) @ self._neck)[:2] + p.trunk_offset * step.forward
+        flat = Feature(*(x[:2] for x in features.neck(d)))
+        return [setpoint(flat, goal, kp, critical(kp))]
+
+    def _swing(self, d: Dynamics, step: Step, time: float) -> list[Level]:
+        """Heel and ball each move to their places; the foot does not roll."""
+        foot, p = self.body.feet[step.swing], step.parameters
+        heel = features.mean([con.corner(d, g) for g in foot.corners[foot.rear]])
+        ball = features.mean([con.corner(d, g) for g in foot.corners[foot.ball]])
+        half = 0.5 * float(np.linalg.norm(ball.value - heel.value))
+        landing = self._landing(d, step, time)
+        left, done = step.end - time, (time - step.lift_off) / p.swing_duration
+        points = [
+            self._towards(heel, landing - half * step.forward, p.step_height, 0.0, done, left, p.swing_duration),
+            self._towards(ball, landing + half * step.forward, p.step_height, 0.25 * half, done, left, p.swing_duration),
+        ]
+        turn = features.orientation(d, foot.body)
+        upright = setpoint(turn, level_frame(turn.value), self.gains.roll_kp, critical(self.gains.roll_kp))
+        along = turn.value[:, 0]
+        return [*points, Level((along @ upright.A)[None], np.array([along @ upright.b]))]
+
+    def _towards(
+        self, point: Feature, place: np.ndarray, height: float, end: float, done: float, left: float, duration: float
+    ) -> Level:
+        """Up to `height` in the first part of the swing, then down to `end`; level all the while to `place`."""
+        soon, up = max(left, SOONEST), 0.4
+        flat, _ = target_acceleration(point.value[:2], point.velocity[:2], place, 0.0, soon)
+        if done < up:
+            z, speed, time = height, 0.0, max((up - done) * duration, SOONEST)
+        else:
+            z, speed, time = end - 0.1 * (left < 0), -0.1, soon
+        rise, _ = target_acceleration(point.value[2], point.velocity[2], z, speed, time)
+        return rows(point, np.append(flat, rise))
+
+    def _landing(self, d: Dynamics, step: Step, time: float) -> np.ndarray:
+        """(2,) the planned place, moved as far as the capture point is off its path."""
+        y, v, _ = step.path(time - step.start)
+        off = capture_point(d, self.walk.omega) - (y + v / self.walk.omega)
+        most = self.gains.most_correction * self.walk.size
+        step.correction = np.clip(self.gains.step_correction * off, -most, most)
+        place = step.landing + step.correction
+        left = np.array([-step.forward[1], step.forward[0]])
+        out = 1.0 if step.swing == 0 else -1.0
+        apart = out * left @ (place - step.path.pivot)
+        least = 0.1 * self.walk.size  # feet may not cross
+        return place + max(least - apart, 0.0) * out * left
+
+    def _rest(self, d: Dynamics, step: Step, c: con.Contacts) -> list[Level]:
+        """Height, angular momentum, pose, headings, and the least torque in the arms."""
+        g, p = self.gains, step.parameters
+        com = features.com(d)
+        height = Feature(*(x[2:] for x in com))
+        goal = np.array([p.height * self.body.com_height])
+        weight = np.where(self.body.arms, p.arms, 1.0) * g.pose_weight
+        return [
+            setpoint(height, goal, g.height_kp, critical(g.height_kp), g.height_weight),
+            momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight),
+            pose(d, g.pose_kp, weight, self._pose(p)),
+            *self._headings(d, p),
+            minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),
+        ]
+
+    def _headings(self, d: Dynamics, p: WalkParameters) -> list[Level]:
+        """Root and trunk face the walk's way (yaw alone), the head its own."""
+        g, parts = self.gains, []
+        for body in {self.body.root, self.body.trunk}:
+            turn = features.orientation(d, body)
+            full = setpoint(turn, yaw_frame(p.heading), g.turn_kp, critical(g.turn_kp), g.turn_weight)
+            parts.append(Level(full.A[2:], full.b[2:]))
+        facing = yaw_frame(p.heading + p.head_heading) @ pitch_frame(p.head_pitch)
+        turn = features.orientation(d, self.body.head)
+        return [*parts, setpoint(turn, facing, g.turn_kp, critical(g.turn_kp), g.turn_weight)]
+
+    def _pose(self, p: WalkParameters) -> np.ndarray:
+        """(A,) the rest pose with the bends that the parameters ask."""
+        more = {"knee": p.knee, "hip_pitch": 0.5 * p.knee, "ankle_pitch": 0.5 * p.knee, "elbow": p.elbow}
+        return self.body.rest[self.body.qpos] + np.array([more.get(k, 0.0) for k in self._kinds])
+
+
+def pitch_frame(angle: float) -> np.ndarray:
+    """Rotation matrix of a turn about Y [rad], forward and down."""
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def rest_neck(body: Body) -> np.ndarray:
+    """(3,) the neck relative to the centre of mass in the rest pose."""
+    data = mujoco.MjData(body.m)
+    data.qpos[:] = body.rest
+    mujoco.mj_fwdPosition(body.m, data)
+    return data.xpos[body.neck] - data.subtree_com[body.root]

@@ -1,0 +1,139 @@
+"""The walking controller: states of the walk and of its feet; `stride` turns them into objectives."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from qes_jax.control import features
+from qes_jax.control.balance import sole_middle
+from qes_jax.control.body import Body
+from qes_jax.control.constraints import corner
+from qes_jax.control.dynamics import Dynamics
+from qes_jax.control.gait import ComPath, FootState, WalkParameters, scaled, sway
+
+HUMAN = 0.95  # [m] height of the human's centre of mass, which the parameters' lengths belong to
+TOUCH = 0.004  # [m] a corner so low touches
+EARLIEST = 0.6  # of the swing: before that a touch is a scuff
+PLANTING = 0.1  # [s] after which a planted foot counts as flat
+SHIFT = 0.6  # [s] the shift of weight before the first step
+
+
+@dataclass
+class Step:
+    """The step in progress. Feet are numbers, 0 left, 1 right."""
+
+    stance: int
+    start: float  # [s]
+    parameters: WalkParameters  # scaled to the body
+    path: ComPath
+    forward: np.ndarray  # (2,) the walk's direction
+    landing: np.ndarray  # (2,) where the swing foot is planned to land
+    is_shift: bool = False  # both feet stand, before the first step
+    correction: np.ndarray = field(default_factory=lambda: np.zeros(2))  # (2,) [m] of the landing
+
+    @property
+    def swing(self) -> int:
+        return 1 - self.stance
+
+    @property
+    def lift_off(self) -> float:
+        """[s] when the swing begins."""
+        return self.start + self.parameters.swing_delay
+
+    @property
+    def end(self) -> float:
+        """[s] when the swing foot is to land."""
+        return self.start + self.path.duration
+
+
+class Walk:
+    """Where the walk stands. `parameters` may be exchanged at any time, a step's plan follows at the next step."""
+
+    def __init__(self, body: Body, parameters: WalkParameters = WalkParameters()) -> None:
+        self.body, self.parameters = body, parameters
+        self.size = body.com_height / HUMAN
+        self.omega = float(np.sqrt(9.81 / body.com_height))
+        self.step: Step | None = None
+        self.states = [FootState.SUPPORT, FootState.SUPPORT]
+        self.since = [0.0, 0.0]  # [s] when each foot came into its state
+        self.steps = 0
+
+    def advance(self, d: Dynamics, time: float) -> Step:
+        """Bring the states up to date; the step in progress."""
+        step = self.step or self._shift(d, time)
+        if step.is_shift:
+            if time >= step.end:
+                step = self._next(d, time, step.stance)
+        elif self.states[step.swing] is FootState.SWING:
+            if time > step.lift_off + EARLIEST * step.parameters.swing_duration and touches(d, step.swing):
+                self._enter(step.swing, FootState.PLANT, time)
+                step = self._next(d, time, step.swing)
+        elif time >= step.lift_off:
+            self._enter(step.swing, FootState.SWING, time)
+        self._settle(d, time)
+        self.step = step
+        return step
+
+    def _settle(self, d: Dynamics, time: float) -> None:
+        """A planted foot becomes a support once it lies flat, or has had its time."""
+        for side, state in enumerate(self.states):
+            if state is FootState.PLANT:
+                foot = self.body.feet[side]
+                flat = all(corner(d, g).value[2] < TOUCH for g in foot.corners[foot.ball])
+                if flat or time - self.since[side] > PLANTING:
+                    self._enter(side, FootState.SUPPORT, time)
+
+    def _enter(self, side: int, state: FootState, time: float) -> None:
+        self.states[side], self.since[side] = state, time
+
+    def _next(self, d: Dynamics, time: float, stance: int) -> Step:
+        """The step that begins now, on `stance`."""
+        p = scaled(self.parameters, self.size)
+        self._enter(1 - stance, FootState.HEELOFF, time)
+        self.steps += 1
+        forward, left = directions(p.heading)
+        at, behind = sole_middle(d, stance)[:2], sole_middle(d, 1 - stance)[:2]
+        out = 1.0 if stance == 1 else -1.0  # to the swing foot's side, along `left`
+        landing = at + p.step_length * forward + 2 * p.hip_shift * out * left
+        duration = p.swing_delay + p.swing_duration
+        half_sole = 0.5 * sole_length(d, stance)
+        even = min(1.0, half_sole / max(0.5 * p.step_length, 1e-6))
+        p0 = 0.5 * (at + behind)
+        path = ComPath(
+            p0, 0.5 * (at + landing), at, left, -out * sway(p.hip_shift, duration, self.omega), duration, self.omega, even
+        )
+        return Step(stance, time, p, path, forward, landing)
+
+    def _shift(self, d: Dynamics, time: float) -> Step:
+        """Before the first step: sway to the foot that will swing, so that the body comes back with the gait's speed."""
+        p = scaled(self.parameters, self.size)
+        forward, left = directions(p.heading)
+        feet = [sole_middle(d, i)[:2] for i in (0, 1)]
+        middle, stance = 0.5 * (feet[0] + feet[1]), 1
+        duration, gait = SHIFT * self.size**0.5, p.swing_delay + p.swing_duration
+        swing = sway(p.hip_shift, gait, self.omega) * duration / gait
+        path = ComPath(middle, middle, middle, left, swing, duration, self.omega, 1.0)
+        return Step(stance, time, p, path, forward, feet[0], is_shift=True)
+
+
+def directions(heading: float) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors (2,) forward and to the left."""
+    c, s = np.cos(heading), np.sin(heading)
+    return np.array([c, s]), np.array([-s, c])
+
+
+def touches(d: Dynamics, side: int) -> bool:
+    """Whether any corner of a foot is on the floor."""
+    return any(corner(d, g).value[2] < TOUCH for g in d.body.feet[side].corners)
+
+
+def sole_length(d: Dynamics, side: int) -> float:
+    """[m] from heel to ball."""
+    foot, at = d.body.feet[side], d.data.geom_xpos
+    return float(np.linalg.norm(at[foot.corners[foot.ball]].mean(axis=0) - at[foot.corners[foot.rear]].mean(axis=0)))
+
+
+def capture_point(d: Dynamics, omega: float) -> np.ndarray:
+    """(2,) where a foot would have to stand for an inverted pendulum to come to rest over it (Pratt et al. 2006)."""
+    com = features.com(d)
+    return com.value[:2] + com.velocity[:2] / omega
