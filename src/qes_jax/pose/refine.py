@@ -1,0 +1,102 @@
+"""From a guess and how sure it is to a pose that meets its targets: a Gaussian conditioned on them, step by step.
+
+The pose is the guess moved by d, where d has zero mean and the standard deviations `spread`. Each step linearises the
+targets at the present pose (the iterated extended Kalman filter, which is Gauss-Newton on the most probable pose):
+
+    d = S J^T (J S J^T + R)^-1 (r + J d_now),    S = spread^2,  R = (SHARP / weight)^2 + (DAMPING |r|)^2
+
+for the residual r and its Jacobian -J. Bones are as long as ever, for d are angles. Hinges are clipped to their ranges,
+and those which the step drives beyond stay at the limit in the next one while the others make up for it (a primal-dual
+active set). N poses are the last axis.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax.lax import optimization_barrier as apart  # XLA would fuse the stages and compute each one many times
+
+from qes_jax.pose.figure import Figure, frames, move
+from qes_jax.pose.residual import Slots, jacobian, residual
+
+SHARP = 1e-3  # [m], [rad] deviation of a target of weight 1. Our choice, as all numbers here
+DAMPING = 0.1  # so that what is out of reach does not shake the pose; it vanishes where targets are met
+STRIDE = 0.7  # [rad], [m] no degree of freedom goes further in one step
+
+
+def refine(figure: Figure, guess: jax.Array, spread: jax.Array, slots: Slots, steps: int) -> jax.Array:
+    """qpos (39, N) from a guess (39, N), `spread` (38, N) and targets, within the hinges' ranges.
+
+    After the last of the steps only what is beyond a limit is off its target; see `residual`.
+    """
+    low, high = _bounds(figure, guess)
+
+    def step(_: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        way, held = state
+        now = apart(frames(figure, apart(move(figure, guess, way))))
+        jac, missing = apart((jacobian(now, slots), residual(now, slots)))
+        wanted = _condition(jac, _outside(missing, slots), way, spread, held, slots)
+        wanted = way + jnp.clip(wanted - way, -STRIDE, STRIDE)
+        return jnp.clip(wanted, low, high), (wanted < low) | (wanted > high)
+
+    start = jnp.clip(jnp.zeros_like(spread), low, high)
+    way, _ = jax.lax.fori_loop(0, steps, step, (start, jnp.zeros(spread.shape, bool)))
+    qpos = move(figure, guess, way)
+    return jnp.concatenate([qpos[:7], jnp.clip(qpos[7:], *_ranges(figure))])
+
+
+def _ranges(figure: Figure) -> tuple[jax.Array, jax.Array]:
+    return jnp.asarray(figure.range[:, :1]), jnp.asarray(figure.range[:, 1:])
+
+
+def _bounds(figure: Figure, guess: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """(38, N) least and greatest way; the root has none."""
+    free = jnp.full((6, guess.shape[1]), jnp.inf)
+    low, high = _ranges(figure)
+    return jnp.concatenate([-free, low - guess[7:]]), jnp.concatenate([free, high - guess[7:]])
+
+
+def _outside(missing: jax.Array, slots: Slots) -> jax.Array:
+    """What is missing to the ball of the tolerance around each target, (S, 3, N); zero inside."""
+    distance = jnp.sqrt(jnp.sum(missing**2, axis=1, keepdims=True) + 1e-20)
+    return missing * jnp.maximum(0.0, 1.0 - jnp.asarray(slots.targets.tolerance)[:, None] / distance)
+
+
+def _condition(
+    jac: jax.Array, missing: jax.Array, way: jax.Array, spread: jax.Array, held: jax.Array, slots: Slots
+) -> jax.Array:
+    """(38, N) the most probable way, where `held` degrees of freedom stay."""
+    size = jnp.sum(missing**2, axis=1)  # (S, N)
+    weight, tolerance = jnp.asarray(slots.targets.weight), jnp.asarray(slots.targets.tolerance)
+    asked = (weight > 0) & ((size > 0) | (tolerance == 0))
+    noise = (SHARP / jnp.maximum(weight, 1e-6)) ** 2 + DAMPING**2 * size
+    rows = (jac * asked[:, None, None]).reshape(-1, *jac.shape[2:])  # (3 S, 38, N)
+    variance = spread**2
+    free = variance * ~held
+    wanted = (missing * asked[:, None]).reshape(-1, missing.shape[-1]) + jnp.sum(rows * (way * ~held), axis=1)
+    rows, wanted = apart((rows, wanted))
+    gram = _gram(rows, free) + _diagonal(jnp.repeat(jnp.where(asked, noise, 1.0), 3, axis=0))
+    force = solve_definite(gram, wanted)
+    return variance * jnp.sum(rows * force[:, None], axis=0)
+
+
+def _gram(rows: jax.Array, free: jax.Array) -> jax.Array:
+    """rows diag(free) rows^T, (M, M, N) of (M, 38, N) and (38, N)."""
+    return jnp.einsum("ikn,jkn->ijn", rows, rows * free)
+
+
+def _diagonal(values: jax.Array) -> jax.Array:
+    """(M, N) -> (M, M, N)."""
+    return jnp.eye(len(values))[..., None] * values[:, None]
+
+
+def solve_definite(matrix: jax.Array, right: jax.Array) -> jax.Array:
+    """Solutions (M, N) of N positive definite systems (M, M, N), (M, N): elimination, elementwise along the last axis.
+
+    No pivots are needed for such matrices. For few unknowns this is faster than one factorisation after the other.
+    """
+    whole = jnp.concatenate([matrix, right[:, None]], axis=1)  # (M, M + 1, N)
+
+    def eliminate(k: int, whole: jax.Array) -> jax.Array:
+        pivot = whole[k] / whole[k, k]
+        return (whole - whole[:, k, None] * pivot).at[k].set(pivot)
+
+    return jax.lax.fori_loop(0, len(matrix), eliminate, whole)[:, -1]
