@@ -15,6 +15,8 @@ BROKEN = (
     *(ValueError, KeyError, TypeError, SyntaxError, NotImplementedError, RuntimeError, MemoryError, OverflowError),
 )  # what np.load and zipfile raise, depending on where the file is broken
 
+LARGEST = 1e9  # of what can be a place or an angle in any unit
+
 
 def fields_of(path: str | Path) -> set[str]:
     """Names of an npz's arrays, empty where the file is no npz."""
@@ -67,9 +69,10 @@ def finite_rows(path: Path, field: str, array: np.ndarray, tail: tuple[int | Non
         what = f"{array.dtype} of shape {array.shape}, expected numbers of shape (frames, {shape})"
         raise RecordingError(f"{path}: field {field} is {what}")
     array = array.astype(np.float64)
-    bad = ~np.isfinite(array).reshape(len(array), -1).all(axis=1)
-    if bad.any():
-        raise RecordingError(f"{path}: field {field} is not finite at frame {int(np.argmax(bad))}")
+    for fine, wrong in ((np.isfinite(array), "is not finite"), (np.abs(array) < LARGEST, f"is over {LARGEST:g}")):
+        bad = ~fine.reshape(len(array), -1).all(axis=1)
+        if bad.any():
+            raise RecordingError(f"{path}: field {field} {wrong} at frame {int(np.argmax(bad))}")
     return array
 
 
