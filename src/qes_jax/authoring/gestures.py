@@ -20,7 +20,7 @@ def look(targets: Targets, keys: Sequence[tuple[float, tuple[float, float]]]) ->
     t = np.arange(targets.n_frames) / FPS
     yaw, pitch = keyed(t, [(keys[0][0] - 0.5, (0.0, 0.0)), *keys, (keys[-1][0] + 0.8, (0.0, 0.0))]).T
     return targets.but(
-        head_quat=_turn(targets.head_quat, yaw, pitch), thorax_quat=_turn(targets.thorax_quat, 0.3 * yaw, 0.1 * pitch)
+        head_quat=turned_by(targets.head_quat, yaw, pitch), thorax_quat=turned_by(targets.thorax_quat, 0.3 * yaw, 0.1 * pitch)
     )
 
 
@@ -42,7 +42,7 @@ def reach(targets: Targets, side: int, path: Path, ease_in: float = 0.8, ease_ou
     raised = arm_pose(**(RELAXED | {"flexion": 0.7, "abduction": 0.25, "elbow": 1.0}))
     arms[:, side] += amount[:, None] * (raised - arms[:, side])
     lean = 0.35 * np.maximum(smooth(local[:, 0], 0.2) - 0.45, 0.0) * amount
-    thorax = _turn(targets.thorax_quat, -SIGN[side] * 0.12 * amount, lean)
+    thorax = turned_by(targets.thorax_quat, -SIGN[side] * 0.12 * amount, lean)
     return targets.but(hand_pos=pos, hand_weight=weight, arms=arms, thorax_quat=thorax)
 
 
@@ -75,8 +75,8 @@ def alive(targets: Targets, rng: np.random.Generator) -> Targets:
     small = [drift(t, rng, period) for period in (4.0, 5.0, 6.0, 5.0)]
     arms = targets.arms + 0.02 * np.stack([drift(t, rng, 3.5) for _ in range(12)], axis=-1).reshape(-1, 2, 6)
     return targets.but(
-        head_quat=_turn(targets.head_quat, 0.06 * small[0], 0.03 * small[1]),
-        thorax_quat=_turn(targets.thorax_quat, 0.02 * small[2], 0.012 * small[3]),
+        head_quat=turned_by(targets.head_quat, 0.06 * small[0], 0.03 * small[1]),
+        thorax_quat=turned_by(targets.thorax_quat, 0.02 * small[2], 0.012 * small[3]),
         arms=arms,
     )
 
@@ -118,7 +118,7 @@ def shift(body: Body, stand: Stand, seconds: float, side: int = LEFT, share: flo
     )
 
 
-def _turn(quat: np.ndarray, yaw: np.ndarray, pitch: np.ndarray) -> np.ndarray:
+def turned_by(quat: np.ndarray, yaw: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     """Quaternions (T, 4) turned by yaw about the vertical and by pitch about their own Y."""
     base = Rotation.from_quat(quat, scalar_first=True)
     return wxyz(turned(yaw) * base * turned(np.zeros_like(yaw), pitch))

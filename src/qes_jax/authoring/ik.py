@@ -9,6 +9,7 @@ import numpy as np
 
 from qes_jax.authoring.body import SIDES, Body
 from qes_jax.authoring.targets import Targets
+from qes_jax.authoring.timeline import ease
 from qes_jax.model.scene import Piece
 from qes_jax.model.world import World, build_world
 
@@ -21,6 +22,7 @@ TRUNK, NECK, LEG = 0.2, 1.0, 5.0  # pull of hinges towards 0 where nothing else 
 STEP = 2e-4  # [rad] an iteration that moves no hinge more than this is the last
 ITERATIONS = 30
 DAMPING = 1e-3
+CALM = 0.25  # [rad] of change from one frame to the next, where the body is solid
 FLESH, OUT = 0.004, 0.002  # [m] that may sink in, and the tolerance of sinking deeper
 KNEE = 0.06  # [rad] least flexion
 
@@ -30,14 +32,37 @@ Rows = tuple[np.ndarray, np.ndarray]  # residuals (m,) and their Jacobian (m, nv
 def solve(body: Body, targets: Targets, pieces: tuple[Piece, ...] | None = None) -> np.ndarray:
     """qpos (T, nq) that meets the targets as well as joint ranges and tolerances allow.
 
-    Without `pieces` the body moves as if nothing were there; with them it keeps out of the floor and of the pieces.
+    Without `pieces` the body moves as if nothing were there; with them it keeps out of the floor and of the pieces, and
+    hands come to their targets in smooth ways from where they would be without them.
     """
-    world = body.world if pieces is None else build_world(body.world.character, pieces)
-    problem = _Problem(body, world, solid=pieces is not None)
+    if pieces is None:
+        return _track(_Problem(body, body.world, solid=False), targets)
+    problem = _Problem(body, build_world(body.world.character, pieces), solid=True)
+    if not targets.hand_weight.any():
+        return _track(problem, targets)
+    free = _track(problem, targets.but(hand_weight=np.zeros_like(targets.hand_weight)))
+    return _track(problem, _led(targets, np.array([problem.controllers(q) for q in free])))
+
+
+def _led(targets: Targets, free: np.ndarray) -> Targets:
+    """Hands (T, 2, 3) that go from where they are `free` to their targets as their weights say, and no less exactly.
+
+    A hand with a small weight is far stiffer than an arm's posture, and would else jump when it is let go.
+    """
+    weight = targets.hand_weight[..., None]
+    led = free + weight * (targets.hand_pos - free)
+    return targets.but(hand_pos=np.where(weight > 0, led, 0.0), hand_weight=ease(targets.hand_weight / 0.1))
+
+
+def _track(problem: "_Problem", targets: Targets) -> np.ndarray:
+    """qpos (T, nq), frame after frame."""
+    world = problem.world
     qpos = world.layout.home_qpos.copy()
     qpos[:3], qpos[3:7] = targets.pelvis_pos[0], targets.pelvis_quat[0]
     rows = np.empty((targets.n_frames, world.plain.nq))
     for frame in range(targets.n_frames):
+        if targets.objects.shape[1]:
+            qpos[world.layout.object_qpos] = targets.objects[frame]
         qpos = problem.solve_frame(qpos, targets, frame)
         rows[frame] = qpos
     return rows
@@ -47,7 +72,9 @@ class _Problem:
     """The least squares of one frame at a time, with all names resolved to ids."""
 
     def __init__(self, body: Body, world: World, solid: bool) -> None:
-        self.model, self.data, self.layout = world.plain, mujoco.MjData(world.plain), world.layout
+        self.world, self.model, self.layout = world, world.plain, world.layout
+        self.data = mujoco.MjData(world.plain)
+        self.before = world.layout.home_qpos
         self.solid, self.links = solid, set(world.layout.link_ids + 1)
         self.ids = {name: self.model.body(name).id for name in self.layout.links}
         self.feet = [self.ids[f"{side}_foot"] for side in SIDES]
@@ -59,9 +86,15 @@ class _Problem:
             self.range[body.joint(f"{side}_knee"), 0] = KNEE  # a straight knee knows no way to bend
         self.posture = 1.0 / np.array([_tolerance(joint) for joint in self.layout.joints])
 
+    def controllers(self, qpos: np.ndarray) -> np.ndarray:
+        """Where both (2, 3) are."""
+        self.data.qpos[:] = qpos
+        mujoco.mj_kinematics(self.model, self.data)
+        return self.data.site_xpos[self.hands]
+
     def solve_frame(self, start: np.ndarray, targets: Targets, frame: int) -> np.ndarray:
         """Levenberg-Marquardt within the hinges' ranges."""
-        qpos, damping = start, DAMPING
+        qpos, damping, self.before = start, DAMPING, start
         residual, jacobian = self.linearize(qpos, targets, frame)
         for _ in range(ITERATIONS):
             step = self._step(qpos, residual, jacobian, damping)
@@ -115,7 +148,7 @@ class _Problem:
         if t.com_weight[f] > 0:
             rows.append(self._balance(t.com[f], t.com_weight[f] / COM))
         if self.solid:
-            rows.extend(self._outside())
+            rows.extend([self._calm(), *self._outside()])
         residuals, jacobians = zip(*rows, strict=True)
         return np.concatenate(residuals), np.concatenate(jacobians)
 
@@ -141,6 +174,12 @@ class _Problem:
         jac = np.zeros((3, self.model.nv))
         mujoco.mj_jacSubtreeCom(self.model, self.data, jac, 1)
         return (target - self.data.subtree_com[1, :2]) * scale, jac[:2] * scale
+
+    def _calm(self) -> Rows:
+        """Hinges would rather stay as they were a frame ago: no snapping from one way of doing it to another."""
+        jac = np.zeros((len(self.posture), self.model.nv))
+        jac[np.arange(len(self.posture)), self.layout.joint_dofs] = 1.0 / CALM
+        return (self.before - self.data.qpos)[self.layout.joint_qpos] / CALM, jac
 
     def _outside(self) -> list[Rows]:
         """One row for each place where the body is too deep in the floor or in an object."""

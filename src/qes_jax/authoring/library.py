@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from qes_jax.authoring.families import stand, walk
+from qes_jax.authoring.families import sit, stand, walk
 from qes_jax.authoring.recipe import Recipe
 
 HELD_OUT = (2, 7)  # of ten variants in a row these are never trained on
@@ -50,6 +50,10 @@ FAMILIES: tuple[Family, ...] = (
     Family("write in the air", stand.stand_write, 8),
     Family("squat", stand.stand_squat, 6),
     Family("reach", stand.stand_reach, 8),
+    Family("sit and get up", sit.sit_stool, 6),
+    Family("sit and get up", sit.sit_stool_high, 5),
+    Family("sit and get up", sit.sit_chair, 8),
+    Family("sit and get up", sit.sit_couch, 8),
 )
 
 

@@ -54,7 +54,7 @@ def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:
         depths.append((floor, objects))
         places.append(data.geom_xpos[corners])
         near.append([_gap(m, data, g) < TOUCH for g in corners])
-        com.append(data.subtree_com[0].copy())
+        com.append(data.subtree_com[1].copy())
         margins.append(_margin(data.subtree_com[1, :2], points))
     hinges = qpos[:, layout.joint_qpos]
     speed = np.linalg.norm(np.gradient(np.array(com)[:, :2], 1 / fps, axis=0), axis=1)

@@ -18,9 +18,11 @@ from qes_jax.model.scene import Piece
 class Story:
     """A person who starts at a pose x, y [m], yaw [rad] and does one thing after the other."""
 
-    def __init__(self, body: Body, start: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+    def __init__(self, body: Body, start: tuple[float, float, float] = (0.0, 0.0, 0.0), joints: int = 0) -> None:
+        """`joints` is how many the scene's objects have."""
         self.body = body
         self.stand = guide_stand(np.array(start))
+        self.joints = np.zeros(joints)
         self._parts: list[Targets] = []
 
     @property
@@ -33,8 +35,12 @@ class Story:
         return join(self._parts)
 
     def add(self, targets: Targets) -> "Story":
-        """Something done on the spot, that ends in easy standing again."""
-        self._parts.append(targets)
+        """Something done on the spot, that ends in easy standing again. Objects that it does not move stay."""
+        objects = targets.objects
+        if objects.shape[1] == 0:
+            objects = np.tile(self.joints, (targets.n_frames, 1))
+        self.joints = objects[-1]
+        self._parts.append(targets.but(objects=objects))
         return self
 
     def wait(self, seconds: float) -> "Story":

@@ -61,6 +61,7 @@ class Targets:
     arms: np.ndarray  # (T, 2, 6) arm hinges in the order of body.ARM [rad]
     hand_pos: np.ndarray  # (T, 2, 3) controllers
     hand_weight: np.ndarray  # (T, 2)
+    objects: np.ndarray  # (T, K) the scene's own joints, or (T, 0) where they stay as they are
 
     @property
     def n_frames(self) -> int:
@@ -107,6 +108,7 @@ def standing(body: Body, stand: Stand, frames: int) -> Targets:
         arms=held(np.stack([arm_pose(**RELAXED)] * 2)),
         hand_pos=held(np.zeros((2, 3))),
         hand_weight=held(np.zeros(2)),
+        objects=np.zeros((frames, 0)),
     )
 
 

@@ -20,12 +20,17 @@ def gesture(here: Callable[[int], Targets], kind: str, side: int, tempo: float, 
         return wave(here(n_frames(3.0 + 0.6 * times)), side, 1.2, times)
     if kind == "point":
         return point_at(here(n_frames(4.6)), side, 1.3, float(rng.uniform(0.0, 0.9)), hold=1.4)
-    path = [(1.2 + s / tempo, (f + j[0], o + j[1], u + j[2])) for s, (f, o, u) in PATHS[kind]]
-    targets = here(n_frames(path[-1][0] + 1.6))
+    seconds = 1.2 + PATHS[kind][-1][0] / tempo
+    return overlay(here(n_frames(seconds + 1.6)), kind, side, 1.2, tempo, j)
+
+
+def overlay(targets: Targets, kind: str, side: int, start: float, tempo: float, jitter: np.ndarray) -> Targets:
+    """One of PATHS laid over what goes on, its first place reached at `start` [s], all places moved by a jitter (3,)."""
+    path = [(start + s / tempo, (f + jitter[0], o + jitter[1], u + jitter[2])) for s, (f, o, u) in PATHS[kind]]
     targets = reach(targets, side, path)
     if kind in TWO_HANDED:
         targets = reach(targets, 1 - side, [(s + (0.15 if kind == "talk" else 0.0), p) for s, p in path])
-    return look(targets, [(1.4, (0.0, 0.35))]) if kind in ("watch", "clap") else targets
+    return look(targets, [(start + 0.2, (0.0, 0.35))]) if kind in ("watch", "clap") else targets
 
 
 TWO_HANDED = ("talk", "hips", "clap", "raise", "offer")
@@ -42,9 +47,9 @@ PATHS: dict[str, list[tuple[float, tuple[float, float, float]]]] = {
 
 def both(targets: Targets, side: int, tip: tuple[float, float, float], rng: np.random.Generator) -> Targets:
     """Reach a tip with one hand, or half of the time with both."""
-    path = [(1.3, tip), (2.6, (tip[0], tip[1] + 0.05, tip[2]))]
-    targets = reach(targets, side, path)
-    return targets if rng.random() < 0.5 else reach(targets, 1 - side, path)
+    path = [(1.5, tip), (2.7, (tip[0], tip[1] + 0.05, tip[2]))]
+    targets = reach(targets, side, path, 1.2, 1.2)
+    return targets if rng.random() < 0.5 else reach(targets, 1 - side, path, 1.2, 1.2)
 
 
 def draw_shape(rng: np.random.Generator) -> Shape:
