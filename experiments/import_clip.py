@@ -6,7 +6,7 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING
 
-from qes_jax.model.scene import get_scene
+from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.build import make_clip
 from qes_jax.motion.clip import Clip, save_clip
 from qes_jax.motion.contacts import correct_contacts
@@ -17,6 +17,7 @@ from qes_jax.motion.formats.maps import ROLES, write_roles
 from qes_jax.motion.formats.read import Choices, NoRoles, choose_roles, read_motion
 from qes_jax.motion.formats.recording import Recording, RecordingError, crop
 from qes_jax.motion.formats.skeleton import SkeletonMotion
+from qes_jax.motion.proportions import proportioned
 from qes_jax.motion.retarget import Fit, estimate_height, retarget
 from qes_jax.runs.folder import write_json
 
@@ -29,7 +30,7 @@ def import_clip(options: Options) -> dict[str, float | str]:
     recording, facts = _read(options)
     print("\n".join(f"{key:>24} {value}" for key, value in facts.items()), flush=True)
     began = time.perf_counter()
-    fit = retarget(recording, options.scene or options.name or options.file.stem, options.height)
+    fit = retarget(recording, _scene_name(options), options.height)
     took = time.perf_counter() - began
     print(f"character: {fit.height:.3f} m; recording scaled by {fit.scale:.3f}; fitted in {took:.1f} s", flush=True)
     clip = _clip(options, fit, recording)
@@ -43,14 +44,18 @@ def import_clip(options: Options) -> dict[str, float | str]:
     return result
 
 
+def _scene_name(options: Options) -> str:
+    return find_scene(options.scene).name if options.scene else options.name or options.file.stem
+
+
 def _read(options: Options) -> tuple[Recording, dict[str, float | str]]:
     """The recording, the part that is wanted of it, and what is to be said of the file."""
     if options.scene and options.objects:
         raise ValueError("give --objects or --scene, not both")
-    choices = Choices(options.repeat, options.skeleton, options.clip, options.up, options.unit, options.fps)
+    choices = Choices(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)})
     kind, motion = read_motion(options.file, choices)
     recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, {})
-    pieces = get_scene(options.scene).pieces if options.scene else tuple(read_box(o) for o in options.objects)
+    pieces = find_scene(options.scene).pieces if options.scene else tuple(read_box(o) for o in options.objects)
     recording = dataclasses.replace(recording, fps=options.fps or recording.fps, pieces=pieces)
     if options.start or options.end is not None:
         recording = crop(recording, options.start, options.end)
@@ -67,7 +72,9 @@ def _mapped(options: Options, motion: SkeletonMotion) -> tuple[Recording, dict[s
         write_roles(path, error.motion, error.roles)
         raise RecordingError(f"{error}; fill in {path} and give it as --map") from None
     mapped = f"{len(roles)} of {len(ROLES)} parts, by {how}, of {len(motion.joints)} joints"
-    return as_recording(motion, roles), {"up": motion.up, "unit_m": round(motion.unit, 6), "mapped": mapped}
+    facts = {"up": motion.up, "unit_m": round(motion.unit, 6), "mapped": mapped}
+    motion, changed = proportioned(motion, roles)
+    return as_recording(motion, roles), facts | {"proportions": "stylised, made ours" if changed else "kept"}
 
 
 def _clip(options: Options, fit: Fit, recording: Recording) -> Clip:

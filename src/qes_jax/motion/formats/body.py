@@ -35,23 +35,23 @@ def as_recording(motion: SkeletonMotion, roles: Roles) -> Recording:
     """The points of all roles and of the marks that can be trusted."""
     place, turn = forward(motion)
     size = leg_height(motion, roles) / HEIGHT
-    anchors = {role: anchor for role, anchor in _anchors().items() if role in roles}
-    points = {role: place[:, motion.index(roles[role])] for role in anchors}
+    used = {role: anchor for role, anchor in anchors().items() if role in roles}
+    points = {role: place[:, motion.index(roles[role])] for role in used}
     for name, mark in _marks(roles).items():
         joint = motion.index(roles[mark.role])
         direction = _at_rest(motion, roles, joint, mark)
         if direction is None:
             direction = _on_average(points, turn[:, joint], mark)
         if direction is not None:
-            anchors[name] = mark.anchor
+            used[name] = mark.anchor
             points[name] = place[:, joint] + size * mark.length * rotation(turn[:, joint]).apply(direction)
-    rows = np.stack([points[name] for name in anchors], axis=1)
-    return Recording(motion.source, motion.licence, motion.fps, tuple(anchors), tuple(anchors.values()), rows, BONES)
+    rows = np.stack([points[name] for name in used], axis=1)
+    return Recording(motion.source, motion.licence, motion.fps, tuple(used), tuple(used.values()), rows, BONES)
 
 
-def _anchors() -> dict[str, Anchor]:
+def anchors() -> dict[str, Anchor]:
     """Where each role's joint sits on the character. Collar bones move shoulders, and ours are stiff: less weight."""
-    anchors = {
+    points = {
         "hips": Anchor("pelvis", weight=0.5),
         "spine": Anchor("pelvis", (-0.01, 0.0, 0.1), 0.3),
         "chest": Anchor("thorax", (-0.01, 0.0, 0.08), 0.3),
@@ -59,7 +59,7 @@ def _anchors() -> dict[str, Anchor]:
         "head": Anchor("head", (0.0, 0.0, 0.05), 0.7),
     }
     for side in SIDES:
-        anchors |= {
+        points |= {
             f"{side}_shoulder": Anchor(f"{side}_upper_arm", weight=0.6),
             f"{side}_elbow": Anchor(f"{side}_forearm"),
             f"{side}_wrist": Anchor(f"{side}_hand"),
@@ -71,7 +71,7 @@ def _anchors() -> dict[str, Anchor]:
             f"{side}_ankle": Anchor(f"{side}_foot"),
             f"{side}_ball": Anchor(f"{side}_toes"),
         }
-    return anchors
+    return points
 
 
 def _marks(roles: Roles) -> dict[str, Mark]:

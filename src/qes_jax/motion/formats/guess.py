@@ -4,7 +4,7 @@ import numpy as np
 
 from qes_jax.motion.formats.maps import Roles, complete, find_roles
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion, chain, in_metres, rest, z_up
+from qes_jax.motion.formats.skeleton import SkeletonMotion, in_metres, rest, snapshots, z_up
 from qes_jax.motion.formats.structure import LEG
 
 UNITS = (1.0, 0.01, 0.0254, 0.0254 / 0.45, 0.001, 0.1, 0.3048)  # [m] usual first; the fourth is CMU's
@@ -24,8 +24,8 @@ def leg_height(motion: SkeletonMotion, roles: Roles) -> float:
     total = 0.0
     for side in ("left", "right"):
         joints = [motion.index(roles[f"{side}_{part}"]) for part in ("hip", "knee", "ankle")]
-        place = chain(motion.parents, motion.pos[:1], motion.quat[:1])[0][0, joints]
-        total += float(np.linalg.norm(np.diff(place, axis=0), axis=1).sum())
+        place = snapshots(motion, 20)[:, joints]
+        total += float(np.linalg.norm(np.diff(place, axis=1), axis=-1).mean(axis=0).sum())
     return total / 2 / LEG
 
 
@@ -41,8 +41,7 @@ def guess_unit(motion: SkeletonMotion, roles: Roles) -> float:
 
 def extent(motion: SkeletonMotion) -> float:
     """How far the joints reach in height while the motion stands tallest: a rough height where no role is known."""
-    every = len(motion.quat) // 200 + 1
-    height = chain(motion.parents, motion.pos[::every], motion.quat[::every])[0][..., 2]
+    height = snapshots(motion)[..., 2]
     return float(np.percentile(height.max(axis=1) - height.min(axis=1), 95))
 
 
@@ -51,9 +50,7 @@ def guess_up(motion: SkeletonMotion, roles: Roles) -> str:
     if not complete(roles):
         return "y"
     head, feet = motion.index(roles["head"]), [motion.index(roles[f"{s}_ankle"]) for s in ("left", "right")]
-    every = len(motion.quat) // 200 + 1
-    moving = chain(motion.parents, motion.pos[::every], motion.quat[::every])[0]
-    for place in (moving, rest(motion)[0][None]):
+    for place in (snapshots(motion), rest(motion)[0][None]):
         way = place[:, head] - place[:, feet].mean(axis=1)
         mean = (way / np.linalg.norm(way, axis=1, keepdims=True).clip(1e-9)).mean(axis=0)
         if mean.max() > 0.85:

@@ -14,8 +14,10 @@ from qes_jax.motion.formats.gltf import read_gltf
 from qes_jax.motion.formats.gltf_file import is_gltf
 from qes_jax.motion.formats.holosoma import is_holosoma, read_holosoma
 from qes_jax.motion.formats.maps import NEEDED, Roles, check_roles, find_roles, read_roles
+from qes_jax.motion.formats.points import is_points, read_points
 from qes_jax.motion.formats.recording import Recording, RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion
+from qes_jax.motion.formats.skeleton import SkeletonMotion, repeated
+from qes_jax.motion.proportions import proportioned
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Choices:
     up: str | None = None  # "x", "y", "z"
     unit: float | None = None  # [m]
     fps: float | None = None  # [Hz]
+    joints: Path | None = None  # what joint points are called
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,15 @@ class Format:
     read: Callable[[Path, Choices], SkeletonMotion | Recording]
 
 
+POINTS = Format("points (.npy or .npz, with a joint list)", is_points,
+                lambda path, c: read_points(path, c.joints, c.fps, c.up, c.unit))  # fmt: skip
 FORMATS = (
     Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up)),
     Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton)),
     Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip)),
     Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps)),
-    Format("DeepMimic (JSON)", is_deepmimic, lambda path, c: read_deepmimic(path, c.repeat)),
+    Format("DeepMimic (JSON)", is_deepmimic, lambda path, _: read_deepmimic(path)),
+    POINTS,
     Format("holosoma_climb (.npy of joint points)", is_holosoma, lambda path, _: read_holosoma(path)),
 )
 
@@ -54,11 +60,14 @@ def read_motion(path: str | Path, choices: Choices = Choices()) -> tuple[str, Sk
     path = Path(path)
     if not path.is_file():
         raise RecordingError(f"{path}: no such file")
-    for form in FORMATS:
-        if form.looks(path):
-            if choices.repeat > 1 and form.looks is not is_deepmimic:
+    for form in FORMATS if choices.joints is None else (POINTS,):
+        if form.looks(path) or choices.joints:
+            motion = form.read(path, choices)
+            if isinstance(motion, SkeletonMotion):
+                motion = repeated(motion, choices.repeat)
+            elif choices.repeat > 1:
                 raise RecordingError(f"{path}: only cyclic DeepMimic motions can be repeated")
-            return form.name.partition(" ")[0], form.read(path, choices)
+            return form.name.partition(" ")[0], motion
     raise RecordingError(f"{path}: unknown format, expected one of: {', '.join(f.name for f in FORMATS)}")
 
 
@@ -89,5 +98,6 @@ def read_recording(
     """Name of the format, and the recording with boxes from OBJ files. Raises RecordingError."""
     name, motion = read_motion(path, choices)
     if isinstance(motion, SkeletonMotion):
-        motion = as_recording(motion, choose_roles(motion)[0])
+        roles, _ = choose_roles(motion)
+        motion = as_recording(proportioned(motion, roles)[0], roles)
     return name, replace(motion, fps=choices.fps or motion.fps, pieces=tuple(read_box(o) for o in objects))

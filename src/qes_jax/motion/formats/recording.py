@@ -92,26 +92,3 @@ def scaled(recording: Recording, factor: float) -> Recording:
         for p in recording.pieces
     )
     return replace(recording, points=factor * recording.points, pieces=pieces)
-
-
-def repeat(recording: Recording, times: int, root: str, left: str, right: str) -> Recording:
-    """A cyclic recording walked through `times` times, each cycle starting where the one before ended.
-
-    Place and heading come from `root` and the line from `right` to `left`. The last frame must be the first one's pose:
-    one of the two is dropped at each seam.
-    """
-    place = [_ground_frame(recording, frame, root, left, right) for frame in (0, -1)]
-    turn = place[1][0] @ place[0][0].T
-    shift = place[1][1] - turn @ place[0][1]
-    cycles, cycle = [], recording.points
-    for _ in range(times):
-        cycles.append(cycle if not cycles else cycle[1:])
-        cycle = cycle @ turn.T + shift
-    return replace(recording, points=np.concatenate(cycles))
-
-
-def _ground_frame(recording: Recording, frame: int, root: str, left: str, right: str) -> tuple[np.ndarray, np.ndarray]:
-    across = (recording.point(left) - recording.point(right))[frame]
-    yaw = np.arctan2(across[1], across[0])
-    turn = np.array([[np.cos(yaw), -np.sin(yaw), 0.0], [np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]])
-    return turn, recording.point(root)[frame] * [1.0, 1.0, 0.0]

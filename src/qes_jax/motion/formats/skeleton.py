@@ -32,6 +32,7 @@ class SkeletonMotion:
     quat: np.ndarray  # (T, J, 4) in the parent's frame, of unit length
     unit: float = 1.0  # [m] that one unit of the file was taken for
     up: str = "z"  # the file's own upward axis
+    cyclic: bool = False  # whether the last frame is the first one's pose, and the motion may go on from there
 
     def __post_init__(self) -> None:
         frames, count = len(self.quat), len(self.joints)
@@ -75,6 +76,12 @@ def forward(motion: SkeletonMotion) -> tuple[np.ndarray, np.ndarray]:
     return chain(motion.parents, motion.pos, motion.quat)
 
 
+def snapshots(motion: SkeletonMotion, count: int = 100) -> np.ndarray:
+    """World positions (about `count`, J, 3) at frames spread over the motion."""
+    every = len(motion.quat) // count + 1
+    return chain(motion.parents, motion.pos[::every], motion.quat[::every])[0]
+
+
 def rest(motion: SkeletonMotion) -> tuple[np.ndarray, np.ndarray]:
     """World positions (J, 3) and quaternions (J, 4) in the rest pose."""
     pos, quat = chain(motion.parents, motion.rest_pos[None], motion.rest_quat[None])
@@ -114,13 +121,45 @@ def _turned(motion: SkeletonMotion, turn: Rotation) -> SkeletonMotion:
 
 def resampled(motion: SkeletonMotion, fps: float) -> SkeletonMotion:
     """The same motion at another rate: rotations by slerp, positions through a cubic spline."""
+    return sampled(motion, np.arange(int(motion.duration * fps + 1e-6) + 1) / fps * motion.fps, fps)
+
+
+def sampled(motion: SkeletonMotion, frames: np.ndarray, fps: float) -> SkeletonMotion:
+    """The motion at the fractions of a frame `frames` (T,), which become a motion at `fps` [Hz]."""
     count = len(motion.quat)
-    times = np.arange(int(motion.duration * fps + 1e-6) + 1) / fps * motion.fps  # [frames]
-    first = np.minimum(times.astype(int), max(count - 2, 0))
-    second = np.minimum(first + 1, count - 1)
-    quat = slerp(motion.quat[first], motion.quat[second], times - first)
-    pos = CubicSpline(np.arange(count), motion.pos)(times) if count > 1 else motion.pos
-    return replace(motion, fps=fps, pos=pos, quat=quat)
+    if count < 2:
+        return replace(motion, fps=fps)
+    first = np.clip(frames.astype(int), 0, count - 2)
+    quat = slerp(motion.quat[first], motion.quat[first + 1], frames - first)
+    return replace(motion, fps=fps, pos=CubicSpline(np.arange(count), motion.pos)(frames), quat=quat)
+
+
+def repeated(motion: SkeletonMotion, times: int) -> SkeletonMotion:
+    """A cyclic motion walked through `times` times, each cycle from the place and heading where the one before ended.
+
+    One of the two like frames is dropped at each seam. Raises RecordingError if the motion is not cyclic.
+    """
+    if times > 1 and not motion.cyclic:
+        raise RecordingError(f"{motion.source}: the motion is not cyclic, it cannot be repeated")
+    root = motion.parents.index(-1)
+    first, last = (rotation(motion.quat[frame, root]) for frame in (0, -1))
+    turn = Rotation.from_rotvec([0.0, 0.0, _yaw(last * first.inv())])
+    pos, quat = [motion.pos], [motion.quat]
+    for _ in range(times - 1):
+        place, turned = motion.pos[1:].copy(), motion.quat[1:].copy()
+        start, end = motion.pos[0, root] * [1.0, 1.0, 0.0], pos[-1][-1, root] * [1.0, 1.0, 0.0]
+        heading = turn ** len(pos)
+        place[:, root] = heading.apply(place[:, root] - start) + end
+        turned[:, root] = (heading * rotation(turned[:, root])).as_quat(scalar_first=True)
+        pos.append(place)
+        quat.append(turned)
+    return replace(motion, pos=np.concatenate(pos), quat=np.concatenate(quat))
+
+
+def _yaw(turn: Rotation) -> float:
+    """[rad] of the turn about Z that is nearest to a rotation."""
+    m = turn.as_matrix()[0]
+    return float(np.arctan2(m[1, 0] - m[0, 1], m[0, 0] + m[1, 1]))
 
 
 def y_up(motion: SkeletonMotion) -> SkeletonMotion:

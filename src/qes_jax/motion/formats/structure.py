@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from qes_jax.motion.formats.skeleton import SkeletonMotion, chain
+from qes_jax.motion.formats.skeleton import SkeletonMotion, snapshots
 
 LEG, UPPER_ARM, FOREARM = 0.491, 0.186, 0.146  # of the height
 
@@ -31,8 +31,10 @@ def meeting(motion: SkeletonMotion, a: int, b: int) -> int:
 
 def back(motion: SkeletonMotion, hips: int, chest: int) -> dict[str, int]:
     """The chest, and the middle one of the joints between hips and chest as spine, where there are any."""
+    if chest < 0 or hips < 0:
+        return {}
     base = hips if hips in ancestry(motion, chest) else meeting(motion, hips, chest)
-    if chest < 0 or hips < 0 or base < 0:
+    if base < 0:
         return {}
     above = ancestry(motion, chest)
     between = above[: above.index(base)]
@@ -119,14 +121,9 @@ def _arm(path: list[int], lengths: np.ndarray, height: float) -> list[int]:
     return [path[i] for i in best] + path[best[-1] + 1 : best[-1] + 2] if best else []
 
 
-def _some_frames(motion: SkeletonMotion) -> np.ndarray:
-    every = len(motion.quat) // 100 + 1
-    return chain(motion.parents, motion.pos[::every], motion.quat[::every])[0]
-
-
 def _left_first(motion: SkeletonMotion, legs: list[list[int]], hips: int, chest: int) -> bool:
     """Whether the first leg is the left one: feet, or else bent knees, point ahead."""
-    place = _some_frames(motion)
+    place = snapshots(motion)
     ahead = np.zeros_like(place[:, 0])
     for row in legs:
         hip, knee, ankle = (place[:, j] for j in row[:3])
@@ -137,6 +134,6 @@ def _left_first(motion: SkeletonMotion, legs: list[list[int]], hips: int, chest:
 
 
 def _same_side(motion: SkeletonMotion, legs: list[list[int]], arms: list[list[int]]) -> bool:
-    place = _some_frames(motion)
+    place = snapshots(motion)
     across = [place[:, rows[0][0]] - place[:, rows[1][0]] for rows in (legs, arms)]
     return float(np.einsum("ti,ti->t", *across).mean()) > 0
