@@ -23,7 +23,7 @@ class Options:
     """What to import, and where to put it."""
 
     file: Annotated[Path, tyro.conf.Positional]
-    """The recording: BVH, ASF/AMC, glTF, AMASS (.npz), DeepMimic (JSON), joint points of holosoma_climb (.npy)."""
+    """The recording: BVH, ASF/AMC, glTF, AMASS (.npz), DeepMimic (JSON), joint points (.npy, .npz)."""
     out: Path = Path("clip.npz")
     """Where the clip goes."""
     json: Path | None = None
@@ -31,11 +31,13 @@ class Options:
     objects: tuple[Path, ...] = ()
     """Boxes, OBJ meshes in the recording's world."""
     scene: str | None = None
-    """A built-in scene instead."""
+    """A scene instead: a built-in one, or a file (.toml, MJCF's .xml)."""
     skeleton: Path | None = None
     """The ASF of an AMC, else the one beside it."""
     map: Path | None = None
     """Which joints are which parts of the body (TOML), where the command cannot tell."""
+    joints: Path | None = None
+    """What joint points are called: a text file with a name a line, or a JSON list."""
     clip: str | None = None
     """Which motion of a file that holds several."""
     up: Literal["x", "y", "z"] | None = None

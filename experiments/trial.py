@@ -14,7 +14,7 @@ from qes_jax.env.task import Task
 from qes_jax.evaluate.episode import Episode, episodes
 from qes_jax.evaluate.recording import record
 from qes_jax.evaluate.starts import continued
-from qes_jax.model.scene import get_scene
+from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.sensors import make_track, read_device, sensor_clip
 
@@ -40,15 +40,15 @@ def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
 def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:
     """A device recording as a clip whose body is a stand-in in the A-pose."""
     height = config.character.height
-    return sensor_clip(make_track(read_device(path), height), get_scene(scene), name=path.stem)
+    return sensor_clip(make_track(read_device(path), height), find_scene(scene), name=path.stem)
 
 
-def follow_from_start(trained: Trained, trial: Trial, count: int, seconds: float) -> list[Episode]:
-    """One episode from the first frame of each of the first `count` clips, as long as the longest of these clips."""
-    starts = np.cumsum([0, *(c.n_frames for c in trial.longer)])[: len(trial.clips)][:count]
+def follow_clips(trained: Trained, trial: Trial, count: int, seconds: float, start: float = 0.0) -> list[Episode]:
+    """One episode of each of the first `count` clips from `start` [s] on, as long as the longest of these clips."""
+    starts = np.cumsum([0, *(c.n_frames for c in trial.longer)])[: len(trial.clips)][:count] + round(start * trial.fps)
     if len(starts) == 0:
         return []
-    frames = round(min(seconds, max(c.duration for c in trial.clips[:count])) * trial.fps)
+    frames = round(min(seconds, max(c.duration for c in trial.clips[:count]) - start) * trial.fps)
     recording = record(trial.task, trial.params, trained.act, trained.policy, starts, frames)
     return episodes(trial.task, trial.params, recording, names(trial.clips))
 

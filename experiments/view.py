@@ -24,9 +24,11 @@ class Options:
     """What policies follow: a built-in clip, a clip file, a recording of devices (.json, .csv). The other WHAT if that
     is a clip, else the policy's own first clip."""
     scene: str = "flat"
-    """The room that a recording of devices is followed in."""
+    """The room that a recording of devices is followed in: a built-in scene, or a file (.toml, MJCF's .xml)."""
     seconds: float = 60.0
     """How long policies follow at most."""
+    start: float = 0.0
+    """Where in the clip policies begin, in seconds."""
     html: Path | None = None
     """Write one HTML file, which needs nothing else, instead of serving."""
     every: int = 2

@@ -1,15 +1,21 @@
 """MJX behind the contract: physics inside the jitted, vmapped step, on CPU, GPU or TPU."""
 
+import copy
 from typing import Literal
 
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 from mujoco import mjx
 
 from qes_jax.model.engine import Derived, Physics, derive, no_force
 from qes_jax.model.kinematics import make_tree
-from qes_jax.model.world import World
+from qes_jax.model.world import MAX_CONTACTS, World
+
+# Every box costs MJX 37 candidate contacts, and its solver as many whether they touch or not. A body touches nothing
+# at more than 37 points, and one that sits with its feet on the floor at about 30 in all.
+N_CONTACTS = 64
 
 
 class MjxEngine:
@@ -18,7 +24,7 @@ class MjxEngine:
     def __init__(self, world: World, impl: Literal["jax", "warp"] = "jax") -> None:
         self.world, self.impl = world, impl
         # MJX matches contact sensors by geom only, so forces are summed here from its contacts. Warp fills the sensors.
-        self._mj = world.plain if impl == "jax" else world.mj
+        self._mj = _limited(world.plain) if impl == "jax" else world.mj
         self._model = mjx.put_model(self._mj, impl=impl)
         self._tree = make_tree(world.plain)
         self._body_link = np.full(self._mj.nbody, -1)
@@ -66,6 +72,13 @@ class MjxEngine:
         force = _world_forces(contact, data._impl.efc_force)
         force = jnp.where(second, 1.0, -1.0)[:, None] * force * (link >= 0)[:, None]
         return jnp.zeros(shape, force.dtype).at[link, owner].add(force)
+
+
+def _limited(m: mujoco.MjModel) -> mujoco.MjModel:
+    """A copy of a model of which MJX solves for the N_CONTACTS deepest contacts only, of the many that could be."""
+    m = copy.copy(m)
+    m.numeric_data[m.numeric_adr[m.numeric(MAX_CONTACTS).id]] = N_CONTACTS
+    return m
 
 
 def _world_forces(contact, efc_force: jax.Array) -> jax.Array:

@@ -1,7 +1,7 @@
 """A scene is a list of pieces: boxes of any size, furniture from mjcf/scenes/. Each piece has a name and a place."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
@@ -19,10 +19,11 @@ def furniture() -> list[str]:
 
 @dataclass(frozen=True)
 class Piece:
-    """One object. `kind` is "box" or the name of a file in mjcf/scenes/; `size` [m] are a box's extents along x, y, z.
+    """One object. `kind` is "box", the name of a file in mjcf/scenes/, or "mjcf".
 
-    `pos` [m] is the middle of its underside, `yaw` [rad] its turn about Z: where it stands unless an environment places
-    it elsewhere.
+    `size` [m] are a box's extents along x, y, z. `mjcf` is the text of a model of one body, a user's own furniture,
+    which thus travels with each clip (`scene_file.py` makes it from a file). `pos` [m] is the middle of the underside,
+    `yaw` [rad] the turn about Z: where the piece stands unless an environment places it elsewhere.
     """
 
     name: str
@@ -30,17 +31,25 @@ class Piece:
     size: tuple[float, float, float] | None = None
     pos: tuple[float, float, float] = (0.0, 0.0, 0.0)
     yaw: float = 0.0
+    mjcf: str | None = None
 
     def __post_init__(self) -> None:
+        if (self.kind == "mjcf") != (self.mjcf is not None):
+            raise ValueError(f"piece {self.name!r}: kind 'mjcf' and the text of its model belong together")
         if self.kind == "box":
             if self.size is None or len(self.size) != 3 or not all(np.isfinite(self.size)) or min(self.size) <= 0:
                 raise ValueError(f"piece {self.name!r}: a box needs three positive sizes [m], got {self.size}")
-        elif self.kind not in furniture():
+        elif self.kind not in (*furniture(), "mjcf"):
             raise ValueError(f"piece {self.name!r}: unknown kind {self.kind!r}, expected box or one of {furniture()}")
         elif self.size is not None:
             raise ValueError(f"piece {self.name!r}: only a box takes a size, {self.kind!r} has its own")
         if not np.all(np.isfinite([*self.pos, self.yaw])):
             raise ValueError(f"piece {self.name!r}: pos {self.pos} or yaw {self.yaw} is not finite")
+
+    @property
+    def shape(self) -> tuple[str, tuple[float, float, float] | None, str | None]:
+        """What pieces that can stand in for one another have in common."""
+        return self.kind, self.size, self.mjcf
 
     def placement(self) -> np.ndarray:
         """(7,) position and quaternion wxyz of the piece's frame."""
@@ -117,15 +126,22 @@ def union(scenes: list[Scene]) -> tuple[tuple[Piece, ...], list[dict[str, int]]]
         taken: set[int] = set()
         places = {}
         for piece in scene.pieces:
-            fits = (i for i, p in enumerate(pieces) if (p.kind, p.size) == (piece.kind, piece.size) and i not in taken)
+            fits = (i for i, p in enumerate(pieces) if p.shape == piece.shape and i not in taken)
             index = next(fits, len(pieces))
             if index == len(pieces):
                 number = sum(p.kind == piece.kind for p in pieces)
-                pieces.append(Piece(f"{piece.kind}{number}", piece.kind, piece.size, piece.pos, piece.yaw))
+                pieces.append(replace(piece, name=f"{piece.kind}{number}"))
             taken.add(index)
             places[piece.name] = index
         maps.append(places)
     return tuple(pieces), maps
+
+
+def piece_spec(piece: Piece) -> mujoco.MjSpec:
+    """The model of a piece that is no box: one body below the world's."""
+    if piece.mjcf is not None:
+        return mujoco.MjSpec.from_string(piece.mjcf)
+    return mujoco.MjSpec.from_file(str(mjcf_dir() / "scenes" / f"{piece.kind}.xml"))
 
 
 def add_piece(spec: mujoco.MjSpec, piece: Piece) -> None:
@@ -138,10 +154,8 @@ def add_piece(spec: mujoco.MjSpec, piece: Piece) -> None:
             contype=2, conaffinity=1, condim=3, friction=[1, 0.02, 0.001], rgba=[0.72, 0.6, 0.45, 1],
         )  # fmt: skip
     else:
-        child = mujoco.MjSpec.from_file(str(mjcf_dir() / "scenes" / f"{piece.kind}.xml"))
         frame = spec.worldbody.add_frame()
-        root = child.worldbody.first_body()
-        body = frame.attach_body(root, f"{piece.name}/", "")
+        body = frame.attach_body(piece_spec(piece).worldbody.first_body(), f"{piece.name}/", "")
         body.name = piece.name
     body.mocap = True
     body.pos, body.quat = piece.placement()[:3], piece.placement()[3:]

@@ -10,6 +10,7 @@ from qes_jax.model.scene import Piece, add_piece
 
 SIM_DT = 1.0 / 108.0  # [s]
 CHARACTER = CharacterConfig()
+MAX_CONTACTS = "max_contact_points"
 SENSORS = ("headset", "left_controller", "right_controller")
 
 
@@ -45,7 +46,7 @@ class Geoms:
     object: np.ndarray  # (G,) object
     pos: np.ndarray  # (G, 3) in the body's frame
     quat: np.ndarray  # (G, 4)
-    size: np.ndarray  # (G, 3) half extents; a cylinder's radius twice, then its half height
+    size: np.ndarray  # (G, 3) half extents; of a round geom those of the box around it
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def build_world(
     for piece in pieces:
         add_piece(spec, piece)
     spec.option.timestep = sim_dt
+    spec.add_numeric(name=MAX_CONTACTS, data=[-1], size=1)  # for MJX, which reads it: no limit
     plain = spec.compile()
     _add_contact_sensors(spec, links, ("floor", *(p.name for p in pieces)))
     return World(character, pieces, spec.compile(), plain, _layout(plain, links, pieces, keys))
@@ -146,10 +148,20 @@ def _span(m: mujoco.MjModel, joint: int, which: str) -> np.ndarray:
 
 def _geoms(m: mujoco.MjModel, owner: np.ndarray) -> Geoms:
     ids = [g for g in range(m.ngeom) if owner[m.geom_bodyid[g]] > 0 and m.geom_contype[g]]
-    size = m.geom_size[ids].copy().reshape(-1, 3)
-    round_ = m.geom_type[ids] == mujoco.mjtGeom.mjGEOM_CYLINDER
-    size[round_] = size[round_][:, [0, 0, 1]]
     return Geoms(
         body=m.geom_bodyid[ids] - 1, object=owner[m.geom_bodyid[ids]],
-        pos=m.geom_pos[ids].reshape(-1, 3), quat=m.geom_quat[ids].reshape(-1, 4), size=size,
+        pos=m.geom_pos[ids].reshape(-1, 3), quat=m.geom_quat[ids].reshape(-1, 4),
+        size=np.array([_half_extents(m.geom_type[g], m.geom_size[g]) for g in ids]).reshape(-1, 3),
     )  # fmt: skip
+
+
+def _half_extents(kind: int, size: np.ndarray) -> np.ndarray:
+    """(3,) of the box around a geom, along its own axes."""
+    kinds = mujoco.mjtGeom
+    if kind == kinds.mjGEOM_SPHERE:
+        return size[[0, 0, 0]]
+    if kind == kinds.mjGEOM_CYLINDER:
+        return size[[0, 0, 1]]
+    if kind == kinds.mjGEOM_CAPSULE:
+        return np.array([size[0], size[0], size[0] + size[1]])
+    return size.copy()

@@ -93,9 +93,7 @@ def _assign(clip: Clip, world: World) -> list[int]:
     """For each piece of the clip the world's piece that plays it: the first of its kind and size that is still free."""
     taken: list[int] = []
     for piece in clip.scene.pieces:
-        fits = (
-            i for i, p in enumerate(world.pieces) if (p.kind, p.size) == (piece.kind, piece.size) and i not in taken
-        )
+        fits = (i for i, p in enumerate(world.pieces) if p.shape == piece.shape and i not in taken)
         index = next(fits, None)
         if index is None:
             raise ClipError(

@@ -112,7 +112,8 @@ def other_side(name: str) -> str:
 def _twin_joint(m: mujoco.MjModel, joint: int) -> int:
     """Id of the joint on the other side. A piece's joints are called piece/joint, and only the joint has a side."""
     *path, name = m.joint(joint).name.rsplit("/", 1)
-    return m.joint("/".join([*path, other_side(name)])).id
+    twin = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_JOINT, "/".join([*path, other_side(name)]))
+    return joint if twin < 0 else twin  # a piece may have a left door only
 
 
 def _joint_signs(m: mujoco.MjModel, joint: int, twin: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,169 @@
+"""Scenes of the user's own: a TOML file that lists pieces, or an MJCF file of which each body is a piece.
+
+name = "study"
+
+[[piece]]
+name = "desk"
+kind = "box"  # or a kind of furniture, or an MJCF file of one body, relative to this one
+size = [1.4, 0.7, 0.74]  # [m] of a box
+pos = [1.0, 0.5, 0.0]  # [m] the middle of its underside, the origin if left out
+yaw_degrees = 90  # or yaw, in radians; 0 if left out
+"""
+
+import math
+import tomllib
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from qes_jax.model.scene import SCENES, Piece, Scene, make_piece
+
+FIELDS = ("name", "kind", "size", "pos", "yaw", "yaw_degrees")
+GEOMS = ("box", "sphere", "capsule", "cylinder", "ellipsoid")
+
+
+class SceneError(ValueError):
+    """A scene file that cannot be used; the message names the file, and the piece where it is one that is wrong."""
+
+
+def find_scene(word: str) -> Scene:
+    """A built-in scene by name, else one from a file. Raises KeyError that lists the names, SceneError, or OSError."""
+    if word in SCENES:
+        return SCENES[word]
+    if is_scene_file(word):
+        return read_scene(word)
+    raise KeyError(f"unknown scene {word!r}: expected one of {', '.join(SCENES)}, or a file (.toml, or MJCF's .xml)")
+
+
+def is_scene_file(word: str) -> bool:
+    """Whether a word means a file, by its ending."""
+    return word not in SCENES and Path(word).suffix.lower() in (".toml", ".xml")
+
+
+def read_scene(path: str | Path) -> Scene:
+    """A scene from a TOML or MJCF file. Raises SceneError, or FileNotFoundError."""
+    path = Path(path)
+    try:
+        return _from_toml(path) if path.suffix.lower() == ".toml" else Scene(path.stem, _bodies(path))
+    except (SceneError, FileNotFoundError):
+        raise
+    except ValueError as error:
+        raise SceneError(f"{path}: {error}") from None
+
+
+def _from_toml(path: Path) -> Scene:
+    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    unknown = sorted(set(content) - {"name", "piece"})
+    if unknown:
+        raise ValueError(f"unknown field {unknown[0]!r}: expected name and [[piece]] tables")
+    tables = content.get("piece", [])
+    if not isinstance(tables, list) or not all(isinstance(t, dict) for t in tables):
+        raise ValueError("field piece: expected [[piece]] tables")
+    pieces = [_piece(path, table, number) for number, table in enumerate(tables, start=1)]
+    return Scene(str(content.get("name", path.stem)), tuple(pieces))
+
+
+def _piece(path: Path, table: Mapping[str, Any], number: int) -> Piece:
+    """A piece from its table, the number-th of a file."""
+    who = f"piece {table['name']!r}" if isinstance(table.get("name"), str) else f"piece {number}"
+    for field in ("name", "kind"):
+        if not isinstance(table.get(field), str):
+            raise ValueError(f"{who}: field {field!r} is missing or no text")
+    unknown = sorted(set(table) - set(FIELDS))
+    if unknown:
+        raise ValueError(f"{who}: unknown field {unknown[0]!r}, expected some of {', '.join(FIELDS)}")
+    for field, count in (("size", 3), ("pos", 3), ("yaw", 0), ("yaw_degrees", 0)):
+        if field in table and not _numbers(table[field], count):
+            raise ValueError(f"{who}: field {field!r} is {table[field]!r}, expected {count or 'a'} number{'s'[:count]}")
+    fields = dict(table)
+    if "yaw_degrees" in fields:
+        if "yaw" in fields:
+            raise ValueError(f"{who}: give yaw [rad] or yaw_degrees, not both")
+        fields["yaw"] = math.radians(fields.pop("yaw_degrees"))
+    return _own(path, fields, who) if fields["kind"].lower().endswith(".xml") else make_piece(fields)
+
+
+def _numbers(value: Any, count: int) -> bool:
+    """Whether a value is a list of so many numbers, for a count of 0 a number."""
+    values = value if count and isinstance(value, list) else [value]
+    return len(values) == max(count, 1) and all(type(v) in (int, float) for v in values)
+
+
+def _own(path: Path, fields: dict[str, Any], who: str) -> Piece:
+    """A piece whose kind is an MJCF file, found beside the scene's."""
+    file = path.parent / fields.pop("kind")
+    if not file.is_file():
+        raise ValueError(f"{who}: there is no file {file}")
+    if "size" in fields:
+        raise ValueError(f"{who}: only a box takes a size")
+    bodies = _bodies(file)
+    if len(bodies) != 1:
+        raise ValueError(f"{who}: {file} has {len(bodies)} bodies below the world, expected one")
+    return make_piece({"kind": "mjcf", "mjcf": bodies[0].mjcf, **fields})
+
+
+def _bodies(path: Path) -> tuple[Piece, ...]:
+    """Each body below the world as a piece, where it stands. A plane is the floor; all else of the file is ignored."""
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such scene file")
+    try:
+        spec = mujoco.MjSpec.from_file(str(path))
+        _check(spec)
+        m = spec.compile()
+    except (ValueError, mujoco.FatalError) as error:
+        raise SceneError(f"{path}: {' '.join(str(error).split())}") from None
+    root = ET.fromstring(spec.to_xml())
+    elements = [e for world in root.iter("worldbody") for e in world.findall("body")]
+    return tuple(_from_body(root, element, m.body(element.get("name"))) for element in elements)
+
+
+def _check(spec: mujoco.MjSpec) -> None:
+    """Refuse what no piece may have, and give all geoms that touch anything the masks and colour of a piece's."""
+    for geom in spec.worldbody.geoms:
+        if geom.type != mujoco.mjtGeom.mjGEOM_PLANE:
+            raise ValueError(f"geom {geom.name!r} lies in the world itself: put it into a body, which is a piece")
+    for body in spec.worldbody.bodies:
+        who = f"piece {body.name!r}"
+        if not body.name:
+            raise ValueError("a body below the world has no name")
+        for joint in body.find_all("joint"):
+            if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+                raise ValueError(f"{who}: joint {joint.name!r} is neither hinge nor slide, and a piece has no others")
+        for geom in body.find_all("geom"):
+            kind = mujoco.mjtGeom(geom.type).name.removeprefix("mjGEOM_").lower()
+            if kind not in GEOMS:
+                raise ValueError(f"{who}: geom {geom.name!r} is a {kind}, expected {', '.join(GEOMS)}")
+            touches = bool(geom.contype or geom.conaffinity)
+            geom.contype, geom.conaffinity, geom.condim = 2 * touches, int(touches), 3
+            if geom.material:
+                geom.rgba, geom.material = spec.material(geom.material).rgba, ""
+
+
+def _from_body(root: ET.Element, body: ET.Element, compiled: Any) -> Piece:
+    """A piece from a body's element in a file that MuJoCo has written, and from the compiled body.
+
+    A joint of the body itself, or a tilt, moves into a body inside: a piece's own frame is only placed and turned.
+    """
+    name, pos, quat = str(body.get("name")), compiled.pos, compiled.quat
+    yaw = 2.0 * math.atan2(quat[3], quat[0])  # the turn about Z nearest to the orientation
+    inner = np.zeros(4)
+    mujoco.mju_mulQuat(inner, np.array([math.cos(yaw / 2), 0.0, 0.0, -math.sin(yaw / 2)]), quat)
+    body = deepcopy(body)
+    for field in ("pos", "quat", "mocap"):
+        body.attrib.pop(field, None)
+    if np.abs(inner[1:]).max() > 1e-6 or body.find("joint") is not None:
+        body.set("quat", " ".join(repr(float(x)) for x in inner))
+        holder = ET.Element("body", name="placed")
+        holder.append(body)
+        body = holder
+    model = ET.Element("mujoco", model=name)
+    model.extend(deepcopy(e) for e in root if e.tag in ("compiler", "default"))
+    ET.SubElement(model, "worldbody").append(body)
+    text = ET.tostring(model, encoding="unicode")
+    x, y, z = (float(v) for v in pos)
+    return Piece(name, "mjcf", None, (x, y, z), math.remainder(yaw, 2 * math.pi), text)
