@@ -86,7 +86,8 @@ def read_holosoma(path: str | Path, objects: tuple[str | Path, ...] = (), fps: f
         raise RecordingError(f"{path}: not a readable .npy array ({error})") from None
     if points.ndim != 3 or points.shape[1:] != (len(JOINTS), 3) or not np.issubdtype(points.dtype, np.floating):
         raise RecordingError(
-            f"{path}: array of {points.dtype}, shape {points.shape}; expected floats, shape (frames, {len(JOINTS)}, 3)"
+            f"{path}: array of {points.dtype}, shape {points.shape}; expected floats, shape (frames, {len(JOINTS)}, 3);"
+            " other points need a joint list"
         )
     anchors = _anchors()
     used = points[:, [JOINTS.index(name) for name in anchors]].astype(np.float64)
