@@ -15,11 +15,13 @@ from qes_jax.control.features import Feature
 from qes_jax.control.gait import FootState, WalkParameters
 from qes_jax.control.hierarchy import Level
 from qes_jax.control.objectives import critical, minimum_torque, momentum, rows, setpoint, target_acceleration
+from qes_jax.control.support import reachable
 from qes_jax.control.tick import Wish
 from qes_jax.control.walk import Step, Walk, capture_point
 from qes_jax.model.character import joint_kind
 
 NEAR = 0.012  # [m] corners so low may push
+MOST = 100.0  # [m/s2] of a swinging foot
 SOONEST = 0.06  # [s] least time that a target is given
 
 
@@ -29,7 +31,8 @@ class WalkGains:
 
     capture: float = 4.0  # [1/s] how fast the capture point returns to its path
     height_kp: float = 60.0
-    height_weight: float = 4.0
+    height_weight: float = 1.0
+    dip: float = 0.6  # share of the pendulum's, as a rising heel lengthens the leg behind
     trunk_kp: float = 60.0
     momentum_kp: float = 5.0
     momentum_weight: float = 0.5
@@ -65,7 +68,7 @@ class Walker:
     def __call__(self, d: Dynamics, time: float) -> Wish:
         step = self.walk.advance(d, time)
         held, pushing, guarded = self._feet(d)
-        levels = [("contact", held), ("com", self._com(d, step, time) + self._trunk(d, step))]
+        levels = [("contact", held), ("com", self._com(d, step, time, pushing) + self._trunk(d, step))]
         if FootState.SWING in self.walk.states:
             levels.append(("swing", self._swing(d, step, time)))
         levels.append(("rest", self._rest(d, step, con.contacts(d, pushing))))
@@ -78,7 +81,7 @@ class Walker:
             if state is FootState.SWING:
                 continue
             front = ~foot.rear
-            stands = {FootState.PLANT: foot.rear, FootState.SUPPORT: foot.rear | foot.ball, FootState.HEELOFF: front}
+            stands = {FootState.PLANT: foot.rear | foot.ball, FootState.SUPPORT: foot.rear | foot.ball, FootState.HEELOFF: front}
             which = {FootState.PLANT: foot.rear, FootState.HEELOFF: foot.ball}.get(state)
             held += contact.whole(d, foot) if which is None else contact.edge(d, foot, which)
             low = {int(g): p for g in foot.corners if (p := con.corner(d, g)).value[2] < NEAR}
@@ -86,12 +89,16 @@ class Walker:
             guarded += [low[int(g)] for g in foot.corners[~stands[state] & (foot.rear | foot.ball)] if int(g) in low]
         return held, pushing, guarded
 
-    def _com(self, d: Dynamics, step: Step, time: float) -> list[Level]:
-        """Horizontal: back to the path at the rate at which an inverted pendulum's capture point would return."""
+    def _com(self, d: Dynamics, step: Step, time: float, pushing: list[int]) -> list[Level]:
+        """Back to the path, level at the rate at which an inverted pendulum's capture point would return; height."""
         y, v, a = step.path(time - step.start)
-        com, w, k = features.com(d), self.walk.omega, self.gains.capture
-        flat = Feature(*(x[:2] for x in com))
-        return [setpoint(flat, y, w * k, w + k, 1.0, v, a)]
+        w, k, kz = self.walk.omega, self.gains.capture, self.gains.height_kp
+        z = step.parameters.height * self.body.com_height - self._dip(step, time)
+        kp, kd = np.array([w * k, w * k, kz]), np.array([w + k, w + k, critical(kz)])
+        com = features.com(d)
+        wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
+        corners = d.data.geom_xpos[pushing][:, :2]
+        return [rows(com, reachable(wanted, com.value, corners), np.array([1.0, 1.0, self.gains.height_weight]))]
 
     def _trunk(self, d: Dynamics, step: Step) -> list[Level]:
         """Horizontal place of the neck relative to the centre of mass."""
@@ -128,7 +135,7 @@ class Walker:
         else:
             z, speed, time = end - 0.1 * (left < 0), -0.1, soon
         rise, _ = target_acceleration(point.value[2], point.velocity[2], z, speed, time)
-        return rows(point, np.append(flat, rise))
+        return rows(point, np.clip(np.append(flat, rise), -MOST, MOST))
 
     def _landing(self, d: Dynamics, step: Step, time: float) -> np.ndarray:
         """(2,) the planned place, moved as far as the capture point is off its path."""
@@ -144,19 +151,23 @@ class Walker:
         return place + max(least - apart, 0.0) * out * left
 
     def _rest(self, d: Dynamics, step: Step, c: con.Contacts) -> list[Level]:
-        """Height, angular momentum, pose, headings, and the least torque in the arms."""
+        """Angular momentum, pose, headings, and the least torque in the arms."""
         g, p = self.gains, step.parameters
-        com = features.com(d)
-        height = Feature(*(x[2:] for x in com))
-        goal = np.array([p.height * self.body.com_height])
         weight = np.where(self.body.arms, p.arms, 1.0) * g.pose_weight
         return [
-            setpoint(height, goal, g.height_kp, critical(g.height_kp), g.height_weight),
             momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight),
             pose(d, g.pose_kp, weight, self._pose(p)),
             *self._headings(d, p),
             minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),
         ]
+
+    def _dip(self, step: Step, time: float) -> float:
+        """[m] how much lower the body is between the feet than over one, on legs of constant length, by a cosine."""
+        if step.is_shift:
+            return 0.0
+        leg, half = self.body.com_height, 0.5 * float(np.linalg.norm(step.landing - step.path.pivot))
+        drop = self.gains.dip * (leg - np.sqrt(max(leg**2 - half**2, 0.0)))
+        return drop * 0.5 * (1 + np.cos(2 * np.pi * (time - step.start) / step.path.duration))
 
     def _headings(self, d: Dynamics, p: WalkParameters) -> list[Level]:
         """Root and trunk face the walk's way (yaw alone), the head its own."""

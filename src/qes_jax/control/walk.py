@@ -15,6 +15,7 @@ HUMAN = 0.95  # [m] height of the human's centre of mass, which the parameters' 
 TOUCH = 0.004  # [m] a corner so low touches
 EARLIEST = 0.6  # of the swing: before that a touch is a scuff
 PLANTING = 0.1  # [s] after which a planted foot counts as flat
+LONGER = 0.15  # [m] of the human: at most so much longer than the last step
 SHIFT = 0.6  # [s] the shift of weight before the first step
 
 
@@ -57,6 +58,7 @@ class Walk:
         self.states = [FootState.SUPPORT, FootState.SUPPORT]
         self.since = [0.0, 0.0]  # [s] when each foot came into its state
         self.steps = 0
+        self.length = 0.0  # [m] of the step in progress
 
     def advance(self, d: Dynamics, time: float) -> Step:
         """Bring the states up to date; the step in progress."""
@@ -91,18 +93,30 @@ class Walk:
         p = scaled(self.parameters, self.size)
         self._enter(1 - stance, FootState.HEELOFF, time)
         self.steps += 1
+        self.length = min(p.step_length, self.length + LONGER * self.size)
         forward, left = directions(p.heading)
-        at, behind = sole_middle(d, stance)[:2], sole_middle(d, 1 - stance)[:2]
-        out = 1.0 if stance == 1 else -1.0  # to the swing foot's side, along `left`
-        landing = at + p.step_length * forward + 2 * p.hip_shift * out * left
-        duration = p.swing_delay + p.swing_duration
-        half_sole = 0.5 * sole_length(d, stance)
-        even = min(1.0, half_sole / max(0.5 * p.step_length, 1e-6))
-        p0 = 0.5 * (at + behind)
-        path = ComPath(
-            p0, 0.5 * (at + landing), at, left, -out * sway(p.hip_shift, duration, self.omega), duration, self.omega, even
-        )
+        at, out = sole_middle(d, stance)[:2], 1.0 if stance == 1 else -1.0  # out: along `left`, to the swing foot's side
+        com = features.com(d).value[:2]
+        path = self._path(com, at, 0.5 * self.length * forward, p, out, 0.5 * sole_length(d, stance))
+        following = min(p.step_length, self.length + LONGER * self.size) * forward
+        across = p.hip_shift * out * left
+        # Where the capture point would lie from the next foot if the next step began between the feet.
+        between = -0.5 * following - across
+        ahead = self._path(between, np.zeros(2), 0.5 * following, p, -out, 0.5 * sole_length(d, stance))
+        offset = capture(*ahead(0.0)[:2], self.omega)
+        landing = capture(*path(path.duration)[:2], self.omega) - offset
         return Step(stance, time, p, path, forward, landing)
+
+    def _path(
+        self, start: np.ndarray, at: np.ndarray, reach: np.ndarray, p: WalkParameters, out: float, sole: float
+    ) -> ComPath:
+        """From `start` to `reach` ahead of a stance foot `at`, half the tracks' distance beside it; sole: half its length."""
+        _, left = directions(p.heading)
+        end, duration = at + reach + p.hip_shift * out * left, p.swing_delay + p.swing_duration
+        even = min(1.0, sole / max(float(np.linalg.norm(reach)), 1e-6))
+        return ComPath(
+            start, end, at, left, -out * sway(p.hip_shift, duration, self.omega), duration, self.omega, even
+        )
 
     def _shift(self, d: Dynamics, time: float) -> Step:
         """Before the first step: sway to the foot that will swing, so that the body comes back with the gait's speed."""
@@ -136,4 +150,9 @@ def sole_length(d: Dynamics, side: int) -> float:
 def capture_point(d: Dynamics, omega: float) -> np.ndarray:
     """(2,) where a foot would have to stand for an inverted pendulum to come to rest over it (Pratt et al. 2006)."""
     com = features.com(d)
-    return com.value[:2] + com.velocity[:2] / omega
+    return capture(com.value[:2], com.velocity[:2], omega)
+
+
+def capture(place: np.ndarray, velocity: np.ndarray, omega: float) -> np.ndarray:
+    """The same of a place and a velocity."""
+    return place + velocity / omega
