@@ -29,6 +29,8 @@ def _unprefixed(rows: list[list[str]]) -> list[list[str]]:
 
 def _side_and_core(words: list[str], name: str, names: set[str]) -> tuple[str, str]:
     words = [w.lower() for w in words]
+    if len(words) > 1 and words[0] in ("c", "center"):  # VRM says so of the trunk
+        words = words[1:]
     sides = [w for w in words if w in SIDES]
     if sides:
         rest = list(words)
