@@ -163,9 +163,11 @@ def test_accessors_may_be_integers_strided_or_sparse(tmp_path) -> None:
 
 @pytest.fixture(scope="module")
 def walker(tmp_path_factory) -> dict[str, bytes]:
-    """The walker's file in two containers."""
-    folder = tmp_path_factory.mktemp("walker")
-    return {c: a_walker().save(folder, c).read_bytes() for c in ("glb", "gltf")}
+    """The walker's file, with a skin, in two containers."""
+    folder, builder = tmp_path_factory.mktemp("walker"), a_walker()
+    inverse = np.tile(np.eye(4).ravel(), (3, 1))
+    builder.gltf.skins.append(g.Skin(joints=[1, 2, 3], inverseBindMatrices=builder.accessor(inverse)))
+    return {c: builder.save(folder, c).read_bytes() for c in ("glb", "gltf")}
 
 
 def changed(walker: dict[str, bytes], change) -> bytes:
@@ -263,3 +265,27 @@ def test_the_knights_clips(recordings) -> None:
     assert np.ptp(apart[:, 1]) > 0.3 and place[:, feet, 2].min() > 0.0  # it faces -Y, and stays above the floor
     lying = forward(read_gltf(path, "Lie_StandUp"))[0][:, motion.index("head"), 2]
     assert lying[0] < 0.5 < 1.0 < lying[-1]
+
+
+def test_a_skin_tells_the_rest_pose_where_nodes_do_not(tmp_path) -> None:
+    builder, joints = a_walker(), [1, 2, 3]
+    bound = [np.diag([2.0, 2, 2, 1]) for _ in joints]  # of any size, for what was bound may have been scaled since
+    for k, place in enumerate([(0, 90, 0), (0, 50, 0), (0, 10, 5)]):
+        bound[k][:3, 3] = place
+    inverse = np.linalg.inv(np.array(bound)).swapaxes(1, 2).reshape(-1, 16)
+    builder.gltf.skins.append(g.Skin(joints=joints, inverseBindMatrices=builder.accessor(inverse)))
+    motion = read_gltf(builder.save(tmp_path), "walk")
+    turn = Rotation.from_matrix(Z_UP) * Rotation.from_quat([-0.5, 0.5, 0.5, 0.5])
+    down = turn.apply(np.diff([(0, 90, 0), (0, 50, 0), (0, 10, 5)], axis=0)) * 0.01 / 2.0
+    np.testing.assert_allclose(np.diff(rest(motion)[0], axis=0), down, atol=1e-7)
+    still = read_gltf(a_walker().save(tmp_path), "walk")
+    np.testing.assert_allclose(forward(motion)[0], forward(still)[0][:, 1:], atol=1e-9)
+
+
+@pytest.mark.parametrize("back", [True, False])
+def test_a_clip_that_comes_back_is_cyclic(tmp_path, back) -> None:
+    builder, quat = a_walker(), turns(np.random.default_rng(3), len(TIMES))
+    quat[-1] = quat[0] if back else quat[-1]
+    builder.clip("turn", [(2, "translation", "LINEAR", TIMES, np.zeros((len(TIMES), 3))),
+                          (3, "rotation", "LINEAR", TIMES, quat)])  # fmt: skip
+    assert read_gltf(builder.save(tmp_path), "turn").cyclic is back

@@ -11,9 +11,9 @@ from qes_jax.evaluate.meshes import body_mesh
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.clip import Clip
-from qes_jax.motion.export import clip_skeleton, localised, quats
+from qes_jax.motion.export import clip_skeleton, quats
 from qes_jax.motion.formats.gltf_write import GltfWriter, Surface
-from qes_jax.motion.formats.skeleton import SkeletonMotion, rest, y_up
+from qes_jax.motion.formats.skeleton import SkeletonMotion, localised, rest, y_up
 from qes_jax.motion.frames import rotation
 from qes_jax.motion.rig import Rig
 

@@ -6,8 +6,7 @@ from scipy.spatial.transform import Rotation
 from qes_jax.model.character import HEIGHT, CharacterConfig
 from qes_jax.model.world import build_world
 from qes_jax.motion.clip import Clip
-from qes_jax.motion.formats.skeleton import SkeletonMotion
-from qes_jax.motion.frames import rotation
+from qes_jax.motion.formats.skeleton import SkeletonMotion, localised
 from qes_jax.motion.rig import Rig
 
 TRUNK = {"pelvis": "Hips", "lumbar": "Spine", "thorax": "Spine1", "head": "Head"}
@@ -60,14 +59,3 @@ def quats(mat: np.ndarray) -> np.ndarray:
     """Quaternions (..., 4) of rotation matrices (..., 3, 3)."""
     flat = Rotation.from_matrix(mat.reshape(-1, 3, 3)).as_quat(scalar_first=True)
     return flat.reshape(*mat.shape[:-2], 4)
-
-
-def localised(parents: tuple[int, ...], pos: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places in their parents, (T, J, 3) and (T, J, 4), from those in the world: `skeleton.chain` undone."""
-    places, turns = pos.copy(), quat.copy()
-    for joint, parent in enumerate(parents):
-        if parent >= 0:
-            back = rotation(quat[:, parent]).inv()
-            places[:, joint] = back.apply(pos[:, joint] - pos[:, parent])
-            turns[:, joint] = (back * rotation(quat[:, joint])).as_quat(scalar_first=True)
-    return places, turns

@@ -98,6 +98,17 @@ def chain(parents: tuple[int, ...], pos: np.ndarray, quat: np.ndarray) -> tuple[
     return places, np.stack([t.as_quat(scalar_first=True) for t in turns], axis=1)
 
 
+def localised(parents: tuple[int, ...], pos: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places in their parents, (T, J, 3) and (T, J, 4), from those in the world: `chain` undone."""
+    places, turns = pos.copy(), quat.copy()
+    for joint, parent in enumerate(parents):
+        if parent >= 0:
+            back = rotation(quat[:, parent]).inv()
+            places[:, joint] = back.apply(pos[:, joint] - pos[:, parent])
+            turns[:, joint] = (back * rotation(quat[:, joint])).as_quat(scalar_first=True)
+    return places, turns
+
+
 def in_metres(motion: SkeletonMotion, unit: float) -> SkeletonMotion:
     """Lengths that were in units of `unit` [m], in metres."""
     return replace(motion, rest_pos=unit * motion.rest_pos, pos=unit * motion.pos, unit=unit)
