@@ -18,6 +18,8 @@ PIECES = (
     Piece("high", "box", (0.4, 0.4, 0.9)),
     Piece("chair", "chair"),
     Piece("stool", "stool"),
+    Piece("office", "office_chair"),
+    Piece("tilting", "tilting_chair"),
 )
 FAR = 1000.0  # [m] where the character is out of the way
 EDGE = 1e-4  # [m] within which of a vertical face either side's height is right
@@ -29,9 +31,10 @@ def world() -> World:
 
 
 def furnish(world: World, rng: np.random.Generator, tilt: float, parked: int | None) -> tuple[mujoco.MjData, Derived]:
-    """The room in C MuJoCo with pieces at random places, and the same poses for the code under test."""
+    """The room in C MuJoCo with pieces and their joints at random, and the same poses for the code under test."""
     data = mujoco.MjData(world.plain)
     data.qpos[0] = FAR
+    data.qpos[world.layout.object_qpos] = rng.uniform(0.0, [3.0, 0.5])
     data.mocap_pos[:] = rng.uniform([-0.8, -0.8, -0.1], [0.8, 0.8, 0.3], (len(PIECES), 3))
     turns = Rotation.from_euler("zyx", rng.uniform([-3, -tilt, -tilt], [3, tilt, tilt], (len(PIECES), 3)))
     data.mocap_quat[:] = turns.as_quat(scalar_first=True)

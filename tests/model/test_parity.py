@@ -15,7 +15,7 @@ import pytest
 from qes_jax.model.engine import Engine, Physics, initial_state
 from qes_jax.model.mjx_engine import MjxEngine
 from qes_jax.model.mujoco_engine import MujocoEngine
-from qes_jax.model.scene import Piece
+from qes_jax.model.scene import PARKED, Piece
 from qes_jax.model.world import World, build_world
 from tests.model.figures import bent
 
@@ -114,6 +114,21 @@ def test_course_on_flat_ground_and_at_a_chair(kind: str) -> None:
     places = [AWAY, (-0.5, 0.0, 0.0), (-0.4, 0.1, 0.0), (-0.7, 0.0, 0.0)]
     state = start(world, places, [0.0, 0.0, 0.0, 0.002])
     assert_same_course(Steps(MujocoEngine(world)), Steps(MjxEngine(world)), state)
+
+
+@pytest.mark.slow
+def test_course_of_chairs_with_joints() -> None:
+    """Both turning freely at a distance; one behind the body, one under it, the other parked; both parked."""
+    world = build_world(pieces=(Piece("office", "office_chair"), Piece("tilt", "tilting_chair")))
+    office, tilt, at = [AWAY, (-0.5, 0.0, 0.0), PARKED[:3], PARKED[:3]], [(0.0, 5.0, 0.0), PARKED[:3]], (-0.4, 0.1, 0.0)
+    state = start(world, office, [0.0, 0.0, 0.0, 0.002])
+    state = state._replace(mocap_pos=state.mocap_pos.at[:, 1].set(jnp.array([*tilt, at, PARKED[:3]])))
+    state = state._replace(qvel=state.qvel.at[:, world.layout.object_dofs].set(jnp.array([1.0, 0.5])))
+    c, mjx = Steps(MujocoEngine(world)), Steps(MjxEngine(world))
+    assert_same_course(c, mjx, state)
+    after, _ = mjx.step(state, jnp.zeros((4, world.plain.nu)))
+    joints = np.asarray(after.qpos[:, world.layout.object_qpos])
+    np.testing.assert_array_equal(joints[[0, 3]].min(axis=0) > 1e-3, [True, True])  # where a piece stands is no matter
 
 
 def test_forces_obey_newton(box_world: World) -> None:

@@ -29,7 +29,9 @@ pos = [0, -1, 0]
 """
 
 SHELF = """
-<mujoco><worldbody><body name="whatever" pos="3 3 0"><geom type="box" size=".2 .4 .9" pos="0 0 .9"/></body></worldbody></mujoco>
+<mujoco>
+  <worldbody><body name="whatever" pos="3 3 0"><geom type="box" size=".2 .4 .9" pos="0 0 .9"/></body></worldbody>
+</mujoco>
 """
 
 # Degrees, classes, a material, a tilted box, a drawer, a door that is hinged in the world, a geom not to be touched.
@@ -48,7 +50,9 @@ ROOM = """
       </body>
     </body>
     <body name="ramp" pos="-1 0 .2" euler="0 20 -70"><geom name="slope"/></body>
-    <body name="door" pos="0 -2 .9" euler="0 0 90"><joint name="hinge" axis="0 0 1" pos="0 .2 0"/><geom name="leaf"/></body>
+    <body name="door" pos="0 -2 .9" euler="0 0 90">
+      <joint name="hinge" axis="0 0 1" pos="0 .2 0"/><geom name="leaf"/>
+    </body>
   </worldbody>
 </mujoco>
 """
@@ -162,7 +166,7 @@ def test_bad_toml_is_refused_by_file_and_piece(tmp_path: Path, text: str, messag
         ('<body name="arm"><body><joint type="ball"/><geom size="1"/></body></body>', "piece 'arm': joint"),
         ('<body><geom size="1"/></body>', "a body below the world has no name"),
         ('<geom name="wall" type="box" size="1 1 1"/>', "geom 'wall' lies in the world"),
-        ('<body name="rug"><geom name="flat" type="plane" size="1 1 1"/></body>', "piece 'rug': geom 'flat' is a plane"),
+        ('<body name="rug"><geom type="plane" size="1 1 1"/></body>', "piece 'rug': geom '' is a plane"),
         ('<body name="desk"><geom type="box"/></body>', "size"),
         ('<body name="floor"><geom size="1"/></body>', "not 'floor'"),
         ("<body", "XML"),

@@ -21,6 +21,7 @@ from qes_jax.motion.frames import slerp, turn_points, turn_quats, yaw_of
 
 BLEND = 0.5  # [s] of a crossing, and of the recording that a slowing down uses
 ALIKE = 0.15  # [m] mean distance of the links over a crossing beyond which two stretches do not resemble, our choice
+ALIKE_JOINT = 0.15  # [rad, m] the same for each joint of the pieces: a chair turned once around would have to turn back
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,15 +58,20 @@ def continue_clip(clip: Clip, seconds: float, world: World | None = None) -> Cli
     frames = int(np.ceil(seconds * clip.fps - 1e-6)) + 1
     if clip.n_frames >= frames:
         return clip
-    seam = find_seam(clip)
+    world = world or build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
+    seam = find_seam(clip, clip.qpos[:, world.layout.object_qpos])
     if seam is None:
         return _blend(clip, rest(clip.n_frames, frames, round(BLEND * clip.fps)), Planar(0.0, np.zeros(3)), world)
     start, width, step = seam
     return _blend(clip, loop(clip.n_frames, frames, start, width), step, world)
 
 
-def find_seam(clip: Clip) -> tuple[int, int, Planar] | None:
-    """First frame and length of the stretch that best resembles the clip's end, and how to move it there, or None."""
+def find_seam(clip: Clip, joints: np.ndarray | None = None) -> tuple[int, int, Planar] | None:
+    """First frame and length of the stretch that best resembles the clip's end, and how to move it there, or None.
+
+    `joints` (T, n) are those of the pieces.
+    """
+    joints = np.zeros((clip.n_frames, 0)) if joints is None else joints
     frames = clip.n_frames
     width = min(round(BLEND * clip.fps), frames // 4)
     if width < 2:
@@ -74,6 +80,8 @@ def find_seam(clip: Clip) -> tuple[int, int, Planar] | None:
     end = frames - width
     best: tuple[float, int, Planar] = (ALIKE, 0, Planar(0.0, np.zeros(3)))
     for start in range(frames // 2 - width + 1):
+        if np.abs(joints[start : start + width] - joints[end:]).max(initial=0.0) > ALIKE_JOINT:
+            continue
         step = Planar(0.0, np.zeros(3)) if clip.scene.pieces else _align(clip, start + width // 2, end + width // 2)
         moved = _move(points[start : start + width], step)
         distance = np.linalg.norm(moved - points[end:], axis=-1).mean()
@@ -105,9 +113,8 @@ def rest(length: int, frames: int, width: int) -> Schedule:
     return Schedule(first, first + 1, time - first, nought, nought)
 
 
-def _blend(clip: Clip, schedule: Schedule, step: Planar, world: World | None) -> Clip:
+def _blend(clip: Clip, schedule: Schedule, step: Planar, world: World) -> Clip:
     """Resample the clip by a schedule, its turns moved by `step` each."""
-    world = world or build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
     ends = [(schedule.first, schedule.first_turn), (schedule.second, schedule.second_turn)]
     a, b = (_moved_qpos(clip, f, t, step) for f, t in ends)
     qpos = _mix_qpos(world.plain, a, b, schedule.share)
