@@ -11,7 +11,7 @@ from evaluate import Options
 from render import render
 from settings import effective_env
 from trained import Trained, find_trained, is_shipped, load_trained, ship
-from trial import Trial, follow_from_start, make_trial, read_recording
+from trial import Trial, follow_clips, make_trial, read_recording
 
 from qes_jax.evaluate import figures, tables
 from qes_jax.evaluate.episode import save_episode
@@ -113,7 +113,7 @@ def plot(out: Path, trained: Trained, tracked: Tracked, fps: float) -> None:
 def show(out: Path, trained: Trained, trial: Trial, options: Options) -> None:
     """Episodes from the first frame of the first clips: contact timelines, playback, video."""
     seen = effective_env(trained.config).scene_obs
-    for number, episode in enumerate(follow_from_start(trained, trial, options.show, options.seconds), 1):
+    for number, episode in enumerate(follow_clips(trained, trial, options.show, options.seconds), 1):
         figures.contact_timeline(episode).savefig(out / f"contacts-{number}.png", dpi=130)
         if options.html:
             save_page(out / f"playback-{number}.html", [show_episode(episode, seen)])

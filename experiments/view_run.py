@@ -10,7 +10,7 @@ from clips import find_clips
 from render import render
 from settings import effective_env
 from trained import Trained, find_trained, load_trained
-from trial import follow_from_start, make_trial, read_recording
+from trial import follow_clips, make_trial, read_recording
 from view import Options
 
 from qes_jax.authoring.catalogue import RECIPES
@@ -99,9 +99,11 @@ def follow(trained: Trained, found: list[Found], options: Options) -> Episode:
     """The policy on the clip asked for, on the other thing if that is a clip, or on its own first clip."""
     others = [c for c in found if isinstance(c, Clip)]
     clip = asked(trained, options) or next(iter(others), None) or trained.own_clips()[0]
-    seconds = min(options.seconds, clip.duration)
+    seconds = min(options.seconds, clip.duration - options.start)
+    if options.start < 0 or seconds <= 0:
+        raise ValueError(f"--start {options.start:g}: {clip.name} lasts {clip.duration:.1f} s")
     print(f"{trained.folder.name} follows {clip.name} for {seconds:.1f} s (compiling first)", file=sys.stderr)
-    return follow_from_start(trained, make_trial(trained, [clip], seconds), 1, seconds)[0]
+    return follow_clips(trained, make_trial(trained, [clip], clip.duration), 1, seconds, options.start)[0]
 
 
 def asked(trained: Trained, options: Options) -> Clip | None:

@@ -19,7 +19,10 @@ def body_mesh(m: mujoco.MjModel, body: int, color: tuple[int, int, int] | None =
     for g, part in zip(geoms, parts, strict=True):
         part.apply_transform(_transform(m.geom_pos[g], m.geom_quat[g]))
         rgb = 255 * m.geom_rgba[g, :3] if color is None else color
-        part.visual = ColorVisuals(part, face_colors=np.append(rgb, 255).astype(np.uint8))
+        if GEOM(m.geom_type[g]) in (GEOM.mjGEOM_BOX, GEOM.mjGEOM_CYLINDER):
+            part.unmerge_vertices()  # so that its edges stay sharp where the rest is shaded smoothly
+        color_of = np.append(rgb, 255).astype(np.uint8)
+        part.visual = ColorVisuals(part, vertex_colors=np.tile(color_of, (len(part.vertices), 1)))
     return cast(trimesh.Trimesh, trimesh.util.concatenate(parts)) if parts else None
 
 

@@ -1,10 +1,12 @@
 """Nodes of viser's scene that move: each kind as a function of the frame, which tells the clients what has changed."""
 
 from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 import trimesh
 import viser
+from trimesh.visual import ColorVisuals
 
 from qes_jax.evaluate.meshes import body_mesh
 from qes_jax.evaluate.view.palette import height_colors
@@ -79,6 +81,7 @@ def add_contacts(
         body = int(world.layout.link_ids[link])
         mesh = body_mesh(m, body + 1)
         if mesh is not None:
+            mesh.merge_vertices(merge_tex=True, merge_norm=True)
             swell = SWELL * (1.5 if opacity else 1.0) * (1 + 0.2 * obj)
             mesh.vertices = mesh.vertices + swell * mesh.vertex_normals
             name = f"{path}/{world.layout.links[link]} on {world.layout.objects[obj]}"
@@ -106,6 +109,10 @@ def add_heights(server: viser.ViserServer, path: str, seen: HeightMap) -> list[U
 
 
 def _add_mesh(server: viser.ViserServer, name: str, mesh: trimesh.Trimesh) -> viser.SceneNodeHandle:
+    colors = cast(ColorVisuals, mesh.visual).vertex_colors
+    linear = 255 * (colors[:, :3] / 255) ** 2.0  # glTF's vertex colours are linear, MuJoCo's are as on a screen
+    mesh.visual = ColorVisuals(mesh, vertex_colors=np.column_stack([linear, colors[:, 3]]).astype(np.uint8))
+    assert mesh.vertex_normals is not None  # once asked for, they are written with it; else each facet shows
     return server.scene.add_mesh_trimesh(name, mesh)
 
 

@@ -72,7 +72,7 @@ def _curves(shows: Sequence[Show]) -> str:
 
 
 _BOX = (
-    "position:fixed;left:12px;top:12px;z-index:5;padding:8px 12px;border-radius:6px;background:rgba(255,255,255,.88);"
+    "position:fixed;right:12px;top:12px;z-index:5;padding:8px 12px;border-radius:6px;background:rgba(255,255,255,.88);"
     "color:#333;box-shadow:0 1px 5px rgba(0,0,0,.18);font:12px system-ui,sans-serif"
 )
 _CURSOR = """<script>

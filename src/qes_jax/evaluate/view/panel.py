@@ -50,7 +50,8 @@ class Panel:
     def __init__(self, server: viser.ViserServer, stage: Stage, clock: Clock):
         """Add the controls to the server."""
         self.clock, self.stage, gui = clock, stage, server.gui
-        gui.configure_theme(control_layout="fixed", show_logo=False, show_share_button=False)
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
         gui.set_panel_label(" | ".join(s.title for s in stage.shows))
         with gui.add_folder("time"):
             self._time_line(gui)
@@ -58,10 +59,10 @@ class Panel:
             self._readout = gui.add_markdown("")
             self._errors = [(100 * s.error.mean(axis=1), s.fps) for s in stage.shows if s.error is not None]
             self._plot = self._curves(gui) if self._errors else None
-        with gui.add_folder("show"):
-            self._parts(gui)
         with gui.add_folder("colours"):
             gui.add_html(legend(stage.shows))
+        with gui.add_folder("show"):
+            self._parts(gui)
         self._drawn = -np.inf
 
     def refresh(self, now: float) -> None:
@@ -125,7 +126,10 @@ class Panel:
                 uplot.Series(label="", stroke=color.replace(")", ", 0.35)"), width=1),
                 uplot.Series(label="cm", stroke=color, width=2),
             ]
-        return gui.add_uplot(self._data(0), tuple(series), aspect=1.9, legend=uplot.Legend(show=False))
+        return gui.add_uplot(
+            self._data(0), tuple(series), aspect=2.2, scales={"x": uplot.Scale(time=False)},
+            legend=uplot.Legend(show=False),
+        )  # fmt: skip
 
     def _data(self, frame: int) -> tuple[np.ndarray, ...]:
         """Times, then for each error its whole curve, and the same up to the frame."""

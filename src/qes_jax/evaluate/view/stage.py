@@ -13,6 +13,8 @@ from qes_jax.evaluate.view.show import Show
 from qes_jax.model.world import SENSORS
 
 AHEAD, UP = np.array([2.1, -2.5, 0.75]), 0.8  # [m] the camera's place seen from the body's, and the height it looks at
+FOV = 0.75  # [rad] of the camera, vertically
+OVER = 1.0  # [m] of the error above the root
 PARTS = ("reference", "contacts", "contact labels", "headset and controllers", "height map", "error")
 
 
@@ -108,7 +110,7 @@ class Stage:
         every, mean = max(1, round(show.fps / 6)), 100 * show.error.mean(axis=1)
         path = f"{self._group(number, 'error')}/text"
         label = self.server.scene.add_label(path, "", anchor="bottom-center")
-        above = show.root() * [1, 1, 0] + [0, 0, 1.95]
+        above = show.root() + np.array([0.0, 0.0, OVER])
 
         def write(t: int) -> None:
             text = f"{mean[t // every * every]:.1f} cm"
@@ -120,7 +122,7 @@ class Stage:
     def _floor(self) -> None:
         self.server.scene.add_grid(
             "/stage/floor", 40.0, 40.0, cell_size=0.5, section_size=1.0, plane_opacity=1.0, fade_distance=25.0,
-            cell_color=(226, 229, 233), section_color=(196, 202, 210), plane_color=(240, 242, 245),
+            cell_color=(214, 218, 224), section_color=(186, 193, 203), plane_color=(231, 234, 239),
         )  # fmt: skip
 
     def _follow(self) -> None:
@@ -134,8 +136,9 @@ class Stage:
         low, high = way.min(axis=0), way.max(axis=0)
         middle, size = np.append((low + high) / 2, UP), float(np.linalg.norm(high - low))
         self.server.scene.set_up_direction("+z")
-        self.server.initial_camera.position = tuple(middle + AHEAD * max(1.0, 0.3 * size + 0.4))
+        self.server.initial_camera.position = tuple(middle + AHEAD * max(1.0, 0.3 * size + 0.6))
         self.server.initial_camera.look_at = tuple(middle)
+        self.server.initial_camera.fov = FOV
 
 
 def _frame(show: Show, time: float) -> int:
