@@ -1,7 +1,7 @@
 """Pose edition: bring any subset of joints to targets and keep the rest of the pose near to where it was.
 
     solver = make_solver()                                   # plain inverse kinematics
-    solver = make_solver(load_prior(weights_dir() / "pose" / "prior.npz"))        # with the trained prior
+    solver = make_solver(load_prior(weights_dir() / "pose" / "prior.npz"))   # with the trained prior (weights.py)
     targets = make_targets(
         [Target("left_wrist", position=(0.4, 0.3, 1.2)), Target("right_ankle", position=here, rotation=now),
          Target("head", look_at=(2.0, 0.0, 1.5), weight=0.1)], slots=16)
@@ -9,12 +9,12 @@
     missing = solver.missing(qpos, targets)                  # (16,) [m] or [rad] that each target is still off
     points, quats = solver.points(qpos)                      # (22, 3), (22, 4) of skeleton.JOINTS: where to put gizmos
 
-- qpos is the character's: root position, root quaternion wxyz, 32 hinges in the order of `Layout.joints`. Anything behind
-  (joints of furniture) is to be cut off before and put back after. All is in the world's frame, Z up.
+- qpos is the character's: root position, root quaternion wxyz, 32 hinges in the order of `Layout.joints`. Anything
+  behind (joints of furniture) is to be cut off before and put back after. All is in the world's frame, Z up.
 - Joints are called as in `skeleton.JOINTS`; "root" (the mark on the floor) takes no target.
 - A target of weight 1 is held (to about a millimetre where it can be reached), a lesser one is a wish: its
-  deviation is 1 mm / weight, against some 10 cm that the pose gives way by itself. `tolerance` is the radius within which
-  a target asks nothing. Weight 0 leaves a slot empty.
+  deviation is 1 mm / weight, against some 10 cm that the pose gives way by itself. `tolerance` is the radius within
+  which a target asks nothing. Weight 0 leaves a slot empty.
 - `solve` is compiled once for a number of slots; change targets as you like, but keep `slots` (16 serve an editor).
 - Bones keep their lengths exactly, hinges their ranges: what cannot be reached is approached.
 - `solve_many` does the same for poses (N, 39) with targets that have a leading axis N.
@@ -28,6 +28,7 @@ import jax.numpy as jnp
 
 from qes_jax.pose.canonical import enter, enter_targets, ground, leave
 from qes_jax.pose.figure import Figure, frames, make_figure
+from qes_jax.pose.prior import stay
 from qes_jax.pose.refine import refine
 from qes_jax.pose.residual import Slots, look_up, residual
 from qes_jax.pose.targets import Targets
@@ -46,12 +47,6 @@ class Solver(NamedTuple):
     missing: Callable[[jax.Array, Targets], jax.Array]  # (39,), targets -> (S,) [m], [rad]; 0 of an empty slot
     points: Callable[[jax.Array], tuple[jax.Array, jax.Array]]  # (39,) -> (22, 3) [m], (22, 4)
     figure: Figure
-
-
-def stay(figure: Figure, start: jax.Array, slots: Slots) -> tuple[jax.Array, jax.Array]:
-    """The prior that knows nothing: the pose stays, every hinge may give way alike, the root least."""
-    spread = jnp.full((38, 1), 0.3).at[:3].set(0.06).at[3:6].set(0.15)
-    return start, jnp.broadcast_to(spread, (38, start.shape[1]))
 
 
 def make_solver(

@@ -1,7 +1,8 @@
 """The character as an articulated figure in JAX: points of the standard skeleton, and what turns them, from qpos.
 
 Written for many poses at once: N poses are the LAST axis of everything here, along which a CPU's vector units work.
-The hinges are cut into levels of the tree; on one level all turn at once.
+The hinges are cut into levels of the tree, gone down by a short scan, as in `model.kinematics`: unrolled it would
+compile for a minute once it is differentiated.
 """
 
 from typing import NamedTuple
@@ -22,8 +23,11 @@ class Figure(NamedTuple):
     The degrees of freedom are: root translation, root rotation (both in world axes), hinges.
     """
 
-    levels: tuple[tuple[np.ndarray, np.ndarray], ...]  # of each level: its hinges, their parents (J: the root)
-    offset: np.ndarray  # (J, 3) of a hinge in its parent's frame [m]
+    hinge: np.ndarray  # (D, W) hinges of D levels, at most W each, padded by 0
+    parent: np.ndarray  # (D, W) place in the level above
+    offset: np.ndarray  # (D, W, 3) in the parent's frame [m]
+    turn: np.ndarray  # (D, W, 3) axis
+    order: np.ndarray  # (J,) place of each hinge among the D x W
     axis: np.ndarray  # (J, 3)
     range: np.ndarray  # (J, 2) [rad]
     link: np.ndarray  # (22,) the last hinge (J: the root) of each joint's link
@@ -54,19 +58,30 @@ def make_figure(world: World | None = None) -> Figure:
         first = m.body_jntadr[body] == joint
         parent.append(_last_hinge(world, joints, int(m.body_parentid[body])) if first else number - 1)
         offset.append(m.body_pos[body] if first else np.zeros(3))
-    above = [_chain(parent, h) for h in range(len(joints))]
-    depth = np.array([len(a) for a in above])
-    levels = [np.flatnonzero(depth == d) for d in range(1, depth.max() + 1)]
     link = np.array([_last_hinge(world, joints, m.body(j.link).id) for j in SKELETON])
     turns = np.array([[h in _chain(parent, last) for h in range(len(joints))] for last in link], np.float32)
     moves = np.concatenate([np.ones((len(SKELETON), 6)), turns], axis=1).astype(np.float32)
     moves[0, 2:] = 0.0  # the root stays on the floor, under the pelvis
     place = np.array([j.offset for j in SKELETON]) * world.character.height / HEIGHT
+    axis = m.jnt_axis[joints].astype(np.float32)
     return Figure(
-        tuple((rows, np.array(parent)[rows]) for rows in levels),
-        np.array(offset, np.float32), m.jnt_axis[joints].astype(np.float32), layout.joint_range.astype(np.float32),
+        *_levels(parent, np.array(offset, np.float32), axis), axis, layout.joint_range.astype(np.float32),
         link, place.astype(np.float32), moves, _look(),
     )  # fmt: skip
+
+
+def _levels(parent: list[int], offset: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The tables of the levels, and the place of each hinge among them."""
+    depth = np.array([len(_chain(parent, h)) - 1 for h in range(len(parent))])
+    levels = [np.flatnonzero(depth == d).tolist() for d in range(depth.max() + 1)]
+    shape = len(levels), max(map(len, levels))
+    hinge, above = np.zeros(shape, int), np.zeros(shape, int)
+    offsets, turns, order = np.zeros((*shape, 3), np.float32), np.zeros((*shape, 3), np.float32), np.zeros_like(depth)
+    for d, level in enumerate(levels):
+        for w, h in enumerate(level):
+            hinge[d, w], offsets[d, w], turns[d, w], order[h] = h, offset[h], axis[h], d * shape[1] + w
+            above[d, w] = levels[d - 1].index(parent[h]) if d else 0
+    return hinge, above, offsets, turns, order
 
 
 def _look() -> np.ndarray:
@@ -92,20 +107,23 @@ def _chain(parent: list[int], hinge: int) -> list[int]:
 
 def frames(figure: Figure, qpos: jax.Array) -> Frames:
     """Forward kinematics of qpos (39, N): root position, root quaternion, hinges."""
-    root, turn = parts(qpos[:3]), parts(qpos[3:7])
-    count, n = len(figure.axis), qpos.shape[1]
-    half = 0.5 * qpos[7:]
-    cos, sin = jnp.cos(half), jnp.sin(half)
-    pos = [jnp.zeros(n)] * count + [jnp.stack(root)]
-    quat = [jnp.zeros(n)] * count + [jnp.stack(turn)]
-    for rows, parents in figure.levels:
-        x, q = (parts(jnp.stack([a[p] for p in parents], axis=1)) for a in (pos, quat))
-        offset, axis = columns(figure.offset[rows]), columns(figure.axis[rows])
-        x = jnp.stack(total(x, rotate(q, offset)))
-        q = jnp.stack(multiply(q, (cos[rows], *scale(axis, sin[rows]))))
-        for place, row in enumerate(rows):
-            pos[row], quat[row] = x[:, place], q[:, place]
-    anchor, turned = jnp.stack(pos), jnp.stack(quat)  # (J + 1, 3, N), (J + 1, 4, N)
+    root, n = jnp.concatenate([qpos[:3], qpos[3:7]])[None], qpos.shape[1]
+    half = 0.5 * qpos[7:][figure.hinge]  # (D, W, N)
+    tables = jax.tree.map(jnp.asarray, (figure.parent, figure.offset, figure.turn))
+
+    def descend(above: jax.Array, level: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
+        parent, offset, axis, cos, sin = level
+        frame = above[parent]  # (W, 7, N)
+        x, q = parts(frame[:, :3], 1), parts(frame[:, 3:], 1)
+        x = total(x, rotate(q, parts(offset[..., None], 1)))
+        q = multiply(q, (cos, *scale(parts(axis[..., None], 1), sin)))
+        here = jnp.stack([*x, *q], axis=1)
+        return here, here
+
+    top = jnp.broadcast_to(root, (figure.hinge.shape[1], 7, n))
+    levels = jax.lax.scan(descend, top, (*tables, jnp.cos(half), jnp.sin(half)))[1]
+    every = jnp.concatenate([levels.reshape(-1, 7, n)[figure.order], root])  # (J + 1, 7, N), the root last
+    anchor, turned = every[:, :3], every[:, 3:]
     axis = jnp.stack(rotate(parts(turned[:-1], 1), columns(figure.axis)), axis=1)
     of_link = turned[figure.link]
     points = anchor[figure.link] + jnp.stack(rotate(parts(of_link, 1), columns(figure.place)), axis=1)

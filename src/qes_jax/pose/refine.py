@@ -39,7 +39,11 @@ def refine(figure: Figure, guess: jax.Array, spread: jax.Array, slots: Slots, st
 
     start = jnp.clip(jnp.zeros_like(spread), low, high)
     way, _ = jax.lax.fori_loop(0, steps, step, (start, jnp.zeros(spread.shape, bool)))
-    qpos = move(figure, guess, way)
+    return clip_hinges(figure, move(figure, guess, way))
+
+
+def clip_hinges(figure: Figure, qpos: jax.Array) -> jax.Array:
+    """qpos (39, N) with its hinges within their ranges."""
     return jnp.concatenate([qpos[:7], jnp.clip(qpos[7:], *_ranges(figure))])
 
 

@@ -1,4 +1,4 @@
-"""The standard skeleton of pose edition: a root on the floor and 21 joints, each a point fixed to a link of the character.
+"""The standard skeleton of pose edition: a root on the floor and 21 joints, each a point fixed to a link.
 
 Names and order follow the 22 points of the published data (Holden et al. 2016's skeleton): the root is the pelvis
 projected onto the floor. A bone leads from a joint to its parent; the way from the root to the pelvis is none, for it

@@ -1,0 +1,129 @@
+"""A data set of poses: any motions of the character, seen from the canonical frame, at 30 Hz, split by clip."""
+
+import json
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from qes_jax.files import save_npz
+from qes_jax.model.world import World
+from qes_jax.motion.frames import slerp
+from qes_jax.motion.mirror import mirror_maps
+from qes_jax.pose.canonical import enter, ground
+from qes_jax.pose.figure import Figure, frames
+
+FPS = 30.0  # [Hz]
+CHUNK = 512  # poses that are computed at once
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a clip's poses come from."""
+
+    name: str
+    source: str
+    licence: str
+    held_out: bool
+    poses: int
+
+
+@dataclass(frozen=True)
+class PoseSet:
+    """M poses in canonical frames. Those of one clip stand in a row, in the order of time."""
+
+    qpos: np.ndarray  # (M, 39) f32
+    clip: np.ndarray  # (M,) int32 row among `sources`
+    sources: tuple[Source, ...]
+
+    def part(self, held_out: bool) -> "PoseSet":
+        """The poses of the clips that are held out, or of those that are not."""
+        wanted = np.array([s.held_out == held_out for s in self.sources])
+        rows = wanted[self.clip]
+        return PoseSet(self.qpos[rows], self.clip[rows], self.sources)
+
+
+def is_held_out(name: str) -> bool:
+    """Whether a clip is kept from training: the built-in test clips, and by a checksum of the name every fifth other.
+
+    So a clip stays on its side whatever else comes or goes.
+    """
+    return name.startswith("test_") or zlib.crc32(name.encode()) % 5 == 0
+
+
+def standard_poses(figure: Figure, qpos: np.ndarray, fps: float) -> np.ndarray:
+    """(M, 39) f32 a motion (T, >= 39) at `fps` [Hz] as canonical poses at FPS."""
+    qpos = resample(np.asarray(qpos, np.float64)[:, :39], fps)
+    see = jax.jit(lambda q: enter(ground(figure, q), q))
+    return in_chunks(see, qpos.astype(np.float32))
+
+
+def resample(qpos: np.ndarray, fps: float) -> np.ndarray:
+    """A motion (T, nq) at FPS: turns on the shorter way, everything else along a line."""
+    times = np.arange(int((len(qpos) - 1) / fps * FPS + 1e-6) + 1) / FPS * fps
+    first = np.minimum(times.astype(int), len(qpos) - 2)
+    share = times - first
+    rows = qpos[first] + share[:, None] * (qpos[first + 1] - qpos[first])
+    rows[:, 3:7] = slerp(qpos[first, 3:7], qpos[first + 1, 3:7], share)
+    return rows
+
+
+def in_chunks(function, rows: np.ndarray) -> np.ndarray:
+    """A function of poses (39, CHUNK), the poses being its last axis, applied to any number of rows (M, 39)."""
+    padded = np.concatenate([rows, np.repeat(rows[-1:], -len(rows) % CHUNK, axis=0)])
+    parts = [np.moveaxis(np.asarray(function(jnp.asarray(p.T))), -1, 0) for p in padded.reshape(-1, CHUNK, 39)]
+    return np.concatenate(parts)[: len(rows)]
+
+
+def points_of(figure: Figure, qpos: np.ndarray) -> np.ndarray:
+    """(M, 22, 3) joints of poses (M, 39)."""
+    return in_chunks(jax.jit(lambda q: frames(figure, q).points), np.asarray(qpos, np.float32))
+
+
+def with_mirror_images(world: World, poses: PoseSet) -> PoseSet:
+    """The poses, and behind them their mirror images as clips of their own."""
+    maps, count = mirror_maps(world), len(poses.sources)
+    image = (poses.qpos[:, maps.qpos_index[:39]] * maps.qpos_sign[:39]).astype(np.float32)
+    both = np.concatenate([poses.clip, poses.clip + count]).astype(np.int32)
+    return PoseSet(np.concatenate([poses.qpos, image]), both, poses.sources * 2)
+
+
+def join(sets: list[tuple[Source, np.ndarray]]) -> PoseSet:
+    """One set of the poses of several clips. Raises ValueError where there are none."""
+    if not sets:
+        raise ValueError("no poses: none of the files could be read as a motion")
+    clip = np.concatenate([np.full(len(q), i, np.int32) for i, (_, q) in enumerate(sets)])
+    return PoseSet(np.concatenate([q for _, q in sets]), clip, tuple(s for s, _ in sets))
+
+
+def save_poses(path: Path, poses: PoseSet) -> None:
+    """Write an npz; the sources are one JSON text in it."""
+    meta = json.dumps([asdict(s) for s in poses.sources])
+    save_npz(path, qpos=poses.qpos, clip=poses.clip, sources=np.array(meta))
+
+
+def load_poses(path: Path) -> PoseSet:
+    """Read it back. Raises ValueError that names the file, FileNotFoundError where there is none."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            sources = tuple(Source(**s) for s in json.loads(str(file["sources"])))
+            return PoseSet(file["qpos"], file["clip"], sources)
+    except FileNotFoundError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path}: not a set of poses: {error}") from error
+
+
+def pairs(poses: PoseSet, count: int, seconds: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (count,) of start poses, and of target poses from the same clip within `seconds` of them.
+
+    As published: both are random frames of the same clip of one second.
+    """
+    start = rng.integers(0, len(poses.qpos), count)
+    reach = round(seconds * FPS)
+    low = np.searchsorted(poses.clip, poses.clip[start], side="left")
+    high = np.searchsorted(poses.clip, poses.clip[start], side="right") - 1
+    return start, np.clip(start + rng.integers(-reach, reach + 1, count), low, high)
