@@ -41,7 +41,7 @@ def strip(clip: Clip, moments: int, cell: int) -> list[np.ndarray]:
             mujoco.mj_kinematics(m, data)
             mujoco.mj_camlight(m, data)
             data.light_xpos[:] = data.qpos[:3] + np.array([2.0, -2.0, 5.0])
-            camera.lookat[:] = [*data.qpos[:2], 0.75]
+            camera.lookat[:] = [*data.qpos[:2], max(data.qpos[2] - 0.15, 0.5)]
             camera.azimuth = 135.0 + _facing(clip)
             renderer.update_scene(data, camera)
             images.append(renderer.render())

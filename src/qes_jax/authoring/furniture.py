@@ -61,6 +61,7 @@ class Visit:
     down: float = 2.1
     seated: float = 6.0
     up: float = 2.2
+    resting: float = RESTING  # [m] ankles ahead of the hips while at ease
 
     @property
     def rise(self) -> float:
@@ -80,7 +81,7 @@ def sit(body: Body, seat: Seat, visit: Visit) -> Targets:
     feet = [foot_course(body, t, _shuffle(stand, side, visit)) for side in (LEFT, RIGHT)]
     touch, leave = 0.78 * visit.down, visit.rise + 0.36 * visit.up  # the seat
     end = visit.rise + visit.up
-    low = [_hip_height(body, seat, ankles) for ankles in (TUCKED, RESTING)]
+    low = [_hip_height(body, seat, ankles) for ankles in (TUCKED, visit.resting)]
     high = float(rest.pelvis_pos[0, 2])
     settle = [(touch, low[0]), (visit.down + 1.0, low[0]), (visit.down + 1.9, low[1])]
     unsettle = [(visit.rise - 1.6, low[1]), (visit.rise - 0.9, low[0]), (leave, low[0])]
@@ -122,7 +123,7 @@ def _courses(t: np.ndarray, visit: Visit, touch: float, leave: float) -> tuple[n
 def _shuffle(stand: Stand, side: int, visit: Visit) -> list[Stance]:
     """One foot is put forward after sitting down, and back before standing up; the other a little later."""
     tucked = stand.feet[side]
-    resting = tucked + np.array([*(RESTING - TUCKED) * np.array([np.cos(stand.yaw), np.sin(stand.yaw)]), 0.0, 0.0])
+    resting = tucked + np.array([*(visit.resting - TUCKED) * np.array([np.cos(stand.yaw), np.sin(stand.yaw)]), 0.0, 0.0])
     out, back = visit.down + 0.55 + 0.35 * side, visit.rise - 1.0 + 0.35 * side
     lift = 0.02
     return [

@@ -20,7 +20,8 @@ def look(targets: Targets, keys: Sequence[tuple[float, tuple[float, float]]]) ->
     t = np.arange(targets.n_frames) / FPS
     yaw, pitch = keyed(t, [(keys[0][0] - 0.5, (0.0, 0.0)), *keys, (keys[-1][0] + 0.8, (0.0, 0.0))]).T
     return targets.but(
-        head_quat=turned_by(targets.head_quat, yaw, pitch), thorax_quat=turned_by(targets.thorax_quat, 0.3 * yaw, 0.1 * pitch)
+        head_quat=turned_by(targets.head_quat, yaw, pitch),
+        thorax_quat=turned_by(targets.thorax_quat, 0.3 * yaw, 0.1 * pitch),
     )
 
 

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from qes_jax.authoring.families import sit, stand, walk
+from qes_jax.authoring.families import boxes, chairs, sit, stand, walk
 from qes_jax.authoring.recipe import Recipe
 
 HELD_OUT = (2, 7)  # of ten variants in a row these are never trained on
@@ -54,6 +54,11 @@ FAMILIES: tuple[Family, ...] = (
     Family("sit and get up", sit.sit_stool_high, 5),
     Family("sit and get up", sit.sit_chair, 8),
     Family("sit and get up", sit.sit_couch, 8),
+    Family("step on and over boxes", boxes.box_step, 12),
+    Family("step on and over boxes", boxes.box_stairs, 8),
+    Family("step on and over boxes", boxes.box_over, 8),
+    Family("office chair", chairs.turn_office, 6),
+    Family("tilting chair", chairs.lean_tilting, 6),
 )
 
 

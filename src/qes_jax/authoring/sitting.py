@@ -4,20 +4,19 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from qes_jax.authoring.body import SIGN, Body
 from qes_jax.authoring.furniture import SLUMP, Seat, Visit
 from qes_jax.authoring.gestures import turned_by
 from qes_jax.authoring.targets import Targets
-from qes_jax.authoring.timeline import ramp
+from qes_jax.authoring.timeline import ramp, smooth
 from qes_jax.motion.clip import FPS
 
 PALM = 0.047  # [m] of the controller above what the hand rests on
 TRUNK = 0.39  # [m] from the hips to the middle of the chest
 REACH = 0.68  # [m] from shoulder to controller, somewhat more than an arm is long
-CHEST = 0.12  # [m] from there to the skin of the back
+CHEST = 0.115  # [m] from there to the skin of the back
 
 Busy = Callable[[Targets], Targets]
 
@@ -56,7 +55,7 @@ def support(targets: Targets, seat: Seat, visit: Visit, places: dict[int, tuple[
 
 
 def recline(body: Body, targets: Targets, seat: Seat, begin: float, end: float, back: float, angle: float) -> Targets:
-    """From `begin` to `end` [s] the hips are `back` [m] deeper in the seat and the trunk leans back by `angle` [rad]."""
+    """From `begin` to `end` [s] the hips are `back` [m] deeper in the seat, the trunk leans back by `angle` [rad]."""
     t = np.arange(targets.n_frames) / FPS
     shifted = ramp(t, begin, begin + 0.9) * ramp(t, end, end - 0.9)
     leant = ramp(t, begin + 0.5, begin + 1.6) * ramp(t, end - 0.4, end - 1.5)
@@ -83,18 +82,9 @@ def give_way(targets: Targets, seat: Seat, pivot: tuple[float, float], thick: fl
     hips = (targets.pelvis_pos[:, :2] - seat.xy) @ seat.ahead
     x = hips - TRUNK * np.sin(lean) + pivot[0]
     z = targets.pelvis_pos[:, 2] + TRUNK * np.cos(lean) - pivot[1]
-    return np.array([_angle(a, b, thick + CHEST, limit) for a, b in zip(x, z, strict=True)])
-
-
-def _angle(x: float, z: float, gap: float, limit: float) -> float:
-    """The tilt at which a plane through the origin keeps `gap` from a point x ahead of it and z above."""
-
-    def over(angle: float) -> float:
-        return x * np.cos(angle) + z * np.sin(angle) - gap
-
-    if over(0.0) >= 0:
-        return 0.0
-    return limit if over(limit) <= 0 else float(brentq(over, 0.0, limit))
+    # The plane tilted by a has the normal (cos a, sin a), and x cos a + z sin a = |x, z| sin(a + atan2(x, z)).
+    angle = np.arcsin(np.clip((thick + CHEST) / np.hypot(x, z), -1, 1)) - np.arctan2(x, z)
+    return smooth(np.clip(angle, 0.0, limit), 0.05)
 
 
 def _pitch_sine(quat: np.ndarray) -> np.ndarray:

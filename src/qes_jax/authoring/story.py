@@ -1,6 +1,7 @@
 """Tells a motion as a chain of actions, each beginning where the last one left the feet."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -34,11 +35,11 @@ class Story:
         """All of it."""
         return join(self._parts)
 
-    def add(self, targets: Targets) -> "Story":
-        """Something done on the spot, that ends in easy standing again. Objects that it does not move stay."""
-        objects = targets.objects
-        if objects.shape[1] == 0:
-            objects = np.tile(self.joints, (targets.n_frames, 1))
+    def add(self, targets: Targets, column: int = 0) -> "Story":
+        """Something done on the spot, that ends in easy standing again. What it does to one joint goes to a column."""
+        objects = np.tile(self.joints, (targets.n_frames, 1))
+        if targets.objects.shape[1]:
+            objects[:, column] = targets.objects[:, 0]
         self.joints = objects[-1]
         self._parts.append(targets.but(objects=objects))
         return self
@@ -72,12 +73,17 @@ class Story:
         """Turn on the spot by an angle [rad], left positive."""
         return self._go(turn_guide(self.pose, angle, to, rate))
 
-    def sit(self, seat: Seat, visit: Visit, busy=lambda targets: targets) -> "Story":
-        """Turn the back to the seat, sit, do something (`busy` changes the targets), stand up."""
+    def sit(self, seat: Seat, visit: Visit, busy=lambda targets: targets, turned=0.0, column: int = 0) -> "Story":
+        """Turn the back to the seat, sit, do something (`busy` changes the targets), stand up.
+
+        A seat that was `turned` meanwhile [rad] is left where it then faces; its joint's column is `column`.
+        """
         angle = (seat.yaw - self.pose[2] + np.pi) % (2 * np.pi) - np.pi
         self.turn(angle, to=tuple(seat.point(seat.hips + TUCKED)))
         self.stand = seat_stand(seat)
-        return self.add(busy(sit(self.body, seat, visit)))
+        self.add(busy(sit(self.body, seat, visit)), column)
+        self.stand = seat_stand(replace(seat, yaw=seat.yaw + turned))
+        return self
 
     def climb(self, pieces: tuple[Piece, ...], first: int, pace: float) -> "Story":
         """Step up and down the boxes ahead."""

@@ -25,7 +25,7 @@ def gesture(here: Callable[[int], Targets], kind: str, side: int, tempo: float, 
 
 
 def overlay(targets: Targets, kind: str, side: int, start: float, tempo: float, jitter: np.ndarray) -> Targets:
-    """One of PATHS laid over what goes on, its first place reached at `start` [s], all places moved by a jitter (3,)."""
+    """One of PATHS laid over what goes on, first place at `start` [s], all places moved by a jitter (3,)."""
     path = [(start + s / tempo, (f + jitter[0], o + jitter[1], u + jitter[2])) for s, (f, o, u) in PATHS[kind]]
     targets = reach(targets, side, path)
     if kind in TWO_HANDED:

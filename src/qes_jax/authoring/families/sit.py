@@ -6,7 +6,7 @@ import numpy as np
 
 from qes_jax.authoring.body import LEFT, RIGHT, Body
 from qes_jax.authoring.families.hands import PATHS, overlay
-from qes_jax.authoring.furniture import Seat, Visit, seat_of
+from qes_jax.authoring.furniture import RESTING, Seat, Visit, seat_of
 from qes_jax.authoring.gestures import look
 from qes_jax.authoring.recipe import Recipe
 from qes_jax.authoring.sitting import at, recline, support
@@ -50,15 +50,15 @@ def spot_on(piece: Piece, rng: np.random.Generator) -> Seat:
     """Where on the piece one sits down."""
     seat = seat_of(piece)
     if piece.kind == "couch":
-        return at(seat, float(rng.choice([-0.38, 0.0, 0.38])), 0.15)
-    return at(seat, hips=seat.depth - 0.1)
+        return at(seat, float(rng.choice([-0.38, 0.0, 0.38])), 0.2)
+    return at(seat, hips=seat.depth - 0.07)
 
 
 def _recipe(rng: np.random.Generator, level: float, kind: str) -> Recipe:
     piece = place(rng, kind)
     down, up, seated = rng.uniform([1.6, 1.7, 6.5], [2.4, 2.5, 10.0])
     tell = partial(
-        _sits, seat=spot_on(piece, rng), kind=kind, visit=Visit(float(down), float(seated), float(up)),
+        _sits, seat=spot_on(piece, rng), kind=kind, visit=Visit(float(down), float(seated), float(up), 0.3 if kind == "couch" else RESTING),
         hands=level > 0.35 or kind == "couch", speed=float(rng.uniform(0.75, 1.1)), away=float(rng.uniform(-1.2, 1.2)),
     )  # fmt: skip
     return Recipe(tell, Scene(kind, (piece,)))
@@ -81,9 +81,9 @@ def stay(
     """What a sitter does: settle, look about, a gesture, and the hands that help up."""
     free = visit.down + 2.2
     if kind == "couch":
-        targets = recline(body, targets, seat, visit.down + 0.3, visit.rise - 1.0, 0.21, float(rng.uniform(0.2, 0.3)))
+        targets = recline(body, targets, seat, visit.down + 0.3, visit.rise - 1.0, 0.3, float(rng.uniform(0.24, 0.34)))
     elif kind == "chair" and rng.random() < 0.6:
-        targets = recline(body, targets, seat, visit.down + 0.3, visit.rise - 1.0, 0.16, 0.1)
+        targets = recline(body, targets, seat, visit.down + 0.3, visit.rise - 1.0, 0.19, 0.1)
     seen = rng.uniform([-0.6, 0.0], [0.6, 0.3], (2, 2))
     targets = look(targets, [(free, tuple(seen[0])), (free + 1.6, tuple(seen[1]))])
     gesture, side = str(rng.choice(SEATED)), int(rng.integers(2))
