@@ -31,7 +31,7 @@ class WalkParameters:
     knee: float = 0.0  # [rad] more bend of both knees
     head_pitch: float = 0.0  # [rad] forward
     elbow: float = 0.0  # [rad] more bend of both elbows
-    arms: float = 0.15  # stiffness of the arms in the pose, as a share: 0 swings by torque's least alone
+    arms: float = 0.3  # stiffness of the arms in the pose, as a share: 0 swings by torque's least alone
 
     def __post_init__(self) -> None:
         limits = {"swing_duration": (0.2, 1.0), "step_length": (-0.4, 0.9), "step_height": (0.0, 0.3),

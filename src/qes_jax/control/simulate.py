@@ -50,7 +50,7 @@ class Record:
 class Stage:
     """A body, a controller and a solver, stepped tick by tick.
 
-    `substeps` physics steps hold one tick's torques. A body has fallen when its centre of mass is lower than half of
+    `substeps` physics steps hold one tick's torques. A body has fallen when its centre of mass is lower than 70 % of
     where it stands.
     """
 
@@ -99,4 +99,4 @@ class Stage:
         r.names = outcome.names
         r.solve_s.append(took)
         r.feasible.append(bool(outcome.solution.feasible))
-        r.fell = bool(com[2] < 0.5 * self.body.com_height)
+        r.fell = bool(com[2] < 0.7 * self.body.com_height)

@@ -21,6 +21,8 @@ from qes_jax.control.walk import Step, Walk, capture_point
 from qes_jax.model.character import joint_kind
 
 NEAR = 0.012  # [m] corners so low may push
+ABOUT = np.array([1.0, 1.0, 1.0])  # weights of angular momentum about X, Y, Z: arms swing against yaw above all
+YAW_LESS = np.array([1.0, 1.0, 0.3])  # hips and shoulders may turn against each other
 MOST = 100.0  # [m/s2] of a swinging foot
 SOONEST = 0.06  # [s] least time that a target is given
 
@@ -53,7 +55,9 @@ class Walker:
         self, body: Body, parameters: WalkParameters = WalkParameters(), gains: WalkGains = WalkGains()
     ) -> None:
         self.body, self.gains, self.walk = body, gains, Walk(body, parameters)
-        self._neck = rest_neck(body)
+        rest = rest_data(body)
+        self._neck = rest.xpos[body.neck] - rest.subtree_com[body.root]
+        self._upright = {b: rest.xmat[b].reshape(3, 3).copy() for b in (body.root, body.trunk, body.head)}
         self._kinds = [joint_kind(n) for n in body.joints]
 
     @property
@@ -155,7 +159,7 @@ class Walker:
         g, p = self.gains, step.parameters
         weight = np.where(self.body.arms, p.arms, 1.0) * g.pose_weight
         return [
-            momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight),
+            momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight * ABOUT),
             pose(d, g.pose_kp, weight, self._pose(p)),
             *self._headings(d, p),
             minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),
@@ -170,13 +174,13 @@ class Walker:
         return drop * 0.5 * (1 + np.cos(2 * np.pi * (time - step.start) / step.path.duration))
 
     def _headings(self, d: Dynamics, p: WalkParameters) -> list[Level]:
-        """Root and trunk face the walk's way (yaw alone), the head its own."""
+        """Root and trunk stay upright and face the walk's way, the head its own."""
         g, parts = self.gains, []
         for body in {self.body.root, self.body.trunk}:
             turn = features.orientation(d, body)
-            full = setpoint(turn, yaw_frame(p.heading), g.turn_kp, critical(g.turn_kp), g.turn_weight)
-            parts.append(Level(full.A[2:], full.b[2:]))
-        facing = yaw_frame(p.heading + p.head_heading) @ pitch_frame(p.head_pitch)
+            upright = yaw_frame(p.heading) @ self._upright[body]
+            parts.append(setpoint(turn, upright, g.turn_kp, critical(g.turn_kp), g.turn_weight * YAW_LESS))
+        facing = yaw_frame(p.heading + p.head_heading) @ pitch_frame(p.head_pitch) @ self._upright[self.body.head]
         turn = features.orientation(d, self.body.head)
         return [*parts, setpoint(turn, facing, g.turn_kp, critical(g.turn_kp), g.turn_weight)]
 
@@ -192,9 +196,9 @@ def pitch_frame(angle: float) -> np.ndarray:
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 
 
-def rest_neck(body: Body) -> np.ndarray:
-    """(3,) the neck relative to the centre of mass in the rest pose."""
+def rest_data(body: Body) -> mujoco.MjData:
+    """The body in its rest pose."""
     data = mujoco.MjData(body.m)
     data.qpos[:] = body.rest
     mujoco.mj_fwdPosition(body.m, data)
-    return data.xpos[body.neck] - data.subtree_com[body.root]
+    return data
