@@ -9,16 +9,36 @@ from settings import RunConfig
 
 import qes_jax
 from qes_jax.authoring.catalogue import RECIPES, build, names
+from qes_jax.model.scene import Scene
+from qes_jax.model.scene_file import is_scene_file, read_scene
 from qes_jax.motion.clip import Clip, ClipError, load_clip, save_clip
 from qes_jax.motion.library import load_clips
 from qes_jax.motion.mirror import mirror_clip
+from qes_jax.motion.place import clips_in_room, fits_shapes
 from qes_jax.paths import mjcf_dir
 
 
 def get_clips(config: RunConfig) -> list[Clip]:
     """The clips a run trains on, mirror images last."""
-    clips = find_clips(scene_clips(config.scene) if config.scene else config.clips)
+    clips = in_scenes(config.scene) if config.scene else find_clips(config.clips)
     return clips + [mirror_clip(c) for c in clips] if config.mirror else clips
+
+
+def in_scenes(words: Sequence[str]) -> list[Clip]:
+    """Built-in training clips of the scenes named; for a scene from a file, those moved there that fit."""
+    files, known = [w for w in words if is_scene_file(w)], [w for w in words if not is_scene_file(w)]
+    return find_clips(scene_clips(known)) + [clip for file in files for clip in room_clips(read_scene(file), file)]
+
+
+def room_clips(room: Scene, where: str) -> list[Clip]:
+    """Built-in training clips at each place of a room where they fit. Raises ValueError where none does."""
+    usable = [name for name in names(False) if fits_shapes(RECIPES[name].scene, room)]
+    clips = clips_in_room(find_clips(usable), room)
+    if not clips:
+        kinds = ", ".join(sorted({p.kind for name in names(False) for p in RECIPES[name].scene.pieces}))
+        raise ValueError(f"{where}: no built-in clip fits this room; they use {kinds}. Give your own as --clips")
+    print(f"{where}: {', '.join(c.name for c in clips)}", flush=True)
+    return clips
 
 
 def scene_clips(scenes: Sequence[str], held_out: bool = False) -> list[str]:

@@ -18,7 +18,8 @@ class RunConfig:
     preset: str = "cpu"
     ablation: Ablation = "full"
     clips: tuple[str, ...] = ("walk",)  # built-in names, clip files or folders of them
-    scene: tuple[str, ...] = ()  # instead of clips: all built-in training clips of these scenes, "all" for every one
+    # Instead of clips: all built-in training clips of these scenes ("all" for every one), or that fit into a scene file.
+    scene: tuple[str, ...] = ()
     mirror: bool = False  # train on the mirror images too
     seed: int = 0
     engine: Engine = "auto"

@@ -106,7 +106,7 @@ def _assign(clip: Clip, world: World) -> list[int]:
 def _frames(clip: Clip, world: World, assigned: list[int]) -> dict[str, np.ndarray]:
     """The clip's rows of the fields of Reference that go by frame."""
     m, frames = world.plain, clip.n_frames
-    q_rows, v_rows = _coordinates(world, assigned)
+    q_rows, v_rows = coordinates(world, assigned)
     for field, rows in (("qpos", q_rows), ("qvel", v_rows)):
         if getattr(clip, field).shape[1] != len(rows):
             raise ClipError(
@@ -123,7 +123,7 @@ def _frames(clip: Clip, world: World, assigned: list[int]) -> dict[str, np.ndarr
     }  # fmt: skip
 
 
-def _coordinates(world: World, assigned: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def coordinates(world: World, assigned: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Where the world has a clip's columns of qpos and qvel: the body's, then its pieces' in the clip's order."""
     m, owner = world.plain, world.layout.body_object
     owner_q = np.repeat(owner[m.jnt_bodyid - 1], np.diff([*m.jnt_qposadr, m.nq]).astype(int))
