@@ -157,6 +157,25 @@ def test_an_unknown_format_is_named(tmp_path) -> None:
         read_recording(tmp_path / "b.npy")
 
 
+HEADS = [
+    *(b"", b"HIERARCHY\nROOT a\n{\n", b":FULLY-SPECIFIED\n", b"glTF\x02\0\0\0"),
+    *(b"{\"Frames\": ", b"\x93NUMPY", b"PK\x03\x04"),
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    head=st.sampled_from(HEADS),
+    content=st.binary(max_size=200),
+    ending=st.sampled_from([".bvh", ".amc", ".asf", ".glb", ".gltf", ".npz", ".npy", ".json", ".txt", ""]),
+)
+def test_garbage_of_any_kind_is_refused(tmp_path_factory, head, content, ending) -> None:
+    path = tmp_path_factory.mktemp("any") / f"a{ending}"
+    path.write_bytes(head + content)
+    with pytest.raises(RecordingError, match="a"):
+        read_recording(path)
+
+
 def test_crop_resample_scale(tmp_path) -> None:
     recording = read_recording(write_deepmimic(tmp_path / "a.txt", deepmimic_rows(31)))[1]
     part = crop(recording, 0.5, 0.9)

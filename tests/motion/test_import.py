@@ -57,6 +57,48 @@ def test_a_broken_file_ends_in_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "a.npz").exists()
 
 
+NAMELESS = """HIERARCHY
+ROOT a
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation
+  JOINT lHand
+  {
+    OFFSET 0 1 0
+    CHANNELS 0
+    End Site
+    {
+      OFFSET 0 0.5 0
+    }
+  }
+}
+MOTION
+Frames: 4
+Frame Time: 0.04
+"""
+
+
+def test_an_unknown_skeleton_leaves_a_map_file_to_fill(tmp_path: Path) -> None:
+    (tmp_path / "a.bvh").write_text(NAMELESS + 4 * "0 0 0 0 0 0\n")
+    done = run(tmp_path / "a.bvh", "--out", tmp_path / "clip.npz")
+    assert done.returncode == 2 and done.stderr.startswith("error: a.bvh: neither names nor shape")
+    assert "clip.map.toml and give it as --map" in done.stderr and len(done.stderr.splitlines()) == 2
+    assert "#   lHand" in (tmp_path / "clip.map.toml").read_text() and not (tmp_path / "clip.npz").exists()
+    done = run(tmp_path / "a.bvh", "--map", tmp_path / "clip.map.toml", "--out", tmp_path / "clip.npz")
+    assert done.returncode == 2 and "clip.map.toml: no joint for hips" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_bvh_and_an_amc_become_clips(recordings: Path, tmp_path: Path) -> None:
+    for name in ("cmu/131_01.bvh", "cmu_iclone_rig/007_01.bvh", "cmu/02_01.amc"):
+        out, report = tmp_path / "a.npz", tmp_path / "a.json"
+        done = run(recordings / name, "--end", 1.5, "--out", out, "--json", report)
+        assert done.returncode == 0, done.stderr
+        result = json.loads(report.read_text())
+        assert load_clip(out).n_frames == 55 and "by names" in result["mapped"] and result["up"] == "y"
+        assert result["mean_error_cm"] < 2.5 and result["foot_skate_cm"] < 0.5 and result["floor_penetration_cm"] < 1
+
+
 def test_what_is_said_of_a_headset_recording_is_json_and_nothing_else(recordings: Path, tmp_path: Path) -> None:
     file, out = recordings / "vr" / "aframe_tracked_recording.json", tmp_path / "track.npz"
     done = run(file, "--out", out, script="import_sensors.py")
