@@ -18,7 +18,7 @@ class RunConfig:
     preset: str = "cpu"
     ablation: Ablation = "full"
     clips: tuple[str, ...] = ("walk",)  # built-in names, clip files or folders of them
-    # Instead of clips: all built-in training clips of these scenes ("all" for every one), or that fit into a scene file.
+    # Instead of clips: built-in training clips of these scenes ("all" for every one), or those that fit a scene file.
     scene: tuple[str, ...] = ()
     mirror: bool = False  # train on the mirror images too
     seed: int = 0
