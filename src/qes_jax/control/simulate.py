@@ -13,6 +13,7 @@ from qes_jax.control.dynamics import Dynamics, read_dynamics
 from qes_jax.control.priority import Solver
 from qes_jax.control.tick import Outcome, Wish, solve
 
+LOW = 0.7  # of the standing height: a body whose centre of mass is lower has fallen
 Controller = Callable[[Dynamics, float], Wish]
 
 
@@ -54,8 +55,8 @@ class Stage:
     where it stands.
     """
 
-    def __init__(self, body: Body, controller: Controller, solver: Solver, substeps: int = 2) -> None:
-        self.body, self.controller, self.solver, self.substeps = body, controller, solver, substeps
+    def __init__(self, body: Body, controller: Controller, solver: Solver, substeps: int = 2, low: float = LOW) -> None:
+        self.body, self.controller, self.solver, self.substeps, self.low = body, controller, solver, substeps, low
         self.data = mujoco.MjData(body.m)
         self.data.qpos[:] = body.rest
         self.pushes: list[Push] = []
@@ -99,4 +100,4 @@ class Stage:
         r.names = outcome.names
         r.solve_s.append(took)
         r.feasible.append(bool(outcome.solution.feasible))
-        r.fell = bool(com[2] < 0.7 * self.body.com_height)
+        r.fell = bool(com[2] < self.low * self.body.com_height)
