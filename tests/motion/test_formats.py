@@ -159,7 +159,7 @@ def test_an_unknown_format_is_named(tmp_path) -> None:
 
 HEADS = [
     *(b"", b"HIERARCHY\nROOT a\n{\n", b":FULLY-SPECIFIED\n", b"glTF\x02\0\0\0"),
-    *(b"{\"Frames\": ", b"\x93NUMPY", b"PK\x03\x04"),
+    *(b'{"Frames": ', b"\x93NUMPY", b"PK\x03\x04"),
 ]
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from qes_jax.motion.formats.arrays import load_array
 from qes_jax.motion.formats.boxes import read_box
 from qes_jax.motion.formats.recording import Anchor, Recording, RecordingError
 
@@ -78,12 +79,7 @@ def is_holosoma(path: str | Path) -> bool:
 def read_holosoma(path: str | Path, objects: tuple[str | Path, ...] = (), fps: float = FPS) -> Recording:
     """Joint points (T, 53, 3) of `path` and the boxes of the OBJ files `objects`. Raises RecordingError."""
     path = Path(path)
-    try:
-        points = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise RecordingError(f"{path}: not a readable .npy array ({error})") from None
+    points = load_array(path)
     if points.ndim != 3 or points.shape[1:] != (len(JOINTS), 3) or not np.issubdtype(points.dtype, np.floating):
         raise RecordingError(
             f"{path}: array of {points.dtype}, shape {points.shape}; expected floats, shape (frames, {len(JOINTS)}, 3);"
