@@ -53,7 +53,7 @@ def images(
         d.mocap_pos[:], d.mocap_quat[:] = episode.placement[:, :3], episode.placement[:, 3:]
     with mujoco.Renderer(m, *size) as renderer:
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
-        camera = _camera(episode.qpos[0, :3])
+        camera = _camera(episode.qpos[0, :3], 3.0 if fine else 4.0)
         for t in frames:
             data.qpos[:], ghost.qpos[:] = episode.qpos[t], episode.reference_qpos[t]
             # A video's camera follows smoothly, a picture's is there.
@@ -69,10 +69,10 @@ def images(
             yield renderer.render()
 
 
-def _camera(root: np.ndarray) -> mujoco.MjvCamera:
+def _camera(root: np.ndarray, distance: float) -> mujoco.MjvCamera:
     camera = mujoco.MjvCamera()
     camera.lookat[:] = root[0], root[1], 0.85
-    camera.distance, camera.azimuth, camera.elevation = 4.0, 130.0, -14.0
+    camera.distance, camera.azimuth, camera.elevation = distance, 130.0, -14.0
     return camera
 
 

@@ -50,6 +50,7 @@ class Panel:
     def __init__(self, server: viser.ViserServer, stage: Stage, clock: Clock):
         """Add the controls to the server."""
         self.clock, self.stage, gui = clock, stage, server.gui
+        self._shown = 0  # frame on the slider
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
         gui.set_panel_label(" | ".join(s.title for s in stage.shows))
@@ -60,7 +61,7 @@ class Panel:
             self._errors = [(100 * s.error.mean(axis=1), s.fps) for s in stage.shows if s.error is not None]
             self._plot = self._curves(gui) if self._errors else None
         with gui.add_folder("colours"):
-            gui.add_html(legend(stage.shows))
+            gui.add_html(f"<div style='padding: 0 0.8em 0.4em'>{legend(stage.shows)}</div>")
         with gui.add_folder("show"):
             self._parts(gui)
         self._drawn = -np.inf
@@ -68,8 +69,8 @@ class Panel:
     def refresh(self, now: float) -> None:
         """Write time and error; the curve only every REDRAW of now [s]."""
         frame = min(self.clock.frame, self._last)
-        if self._slider.value != frame:
-            self._slider.value = frame
+        if self._shown != frame:  # ours, not the slider's own value: a hand may just have moved that
+            self._shown = self._slider.value = frame
         self._play.label = "pause" if self.clock.playing else "play"
         if now - self._drawn > REDRAW:
             self._drawn = now
@@ -90,7 +91,8 @@ class Panel:
         @self._slider.on_update
         def _(event: viser.GuiEvent) -> None:
             if event.client_id is not None:  # a person's hand, not ours
-                clock.playing, clock.time = False, self._slider.value / clock.fps
+                self._shown = int(self._slider.value)
+                clock.playing, clock.time = False, self._shown / clock.fps
 
         @self._play.on_click
         def _(_: viser.GuiEvent) -> None:
