@@ -27,7 +27,7 @@ class WalkParameters:
     trunk_offset: float = 0.0  # [m] -0.3 to 0.3: the neck forward of where it rests
     head_heading: float = 0.0  # [rad] to the left of the walk's
     heading: float = 0.0  # [rad] of the walk
-    height: float = 1.0  # of the centre of mass, over that of the rest pose
+    height: float = 0.985  # of the centre of mass, over that of the rest pose
     knee: float = 0.0  # [rad] more bend of both knees
     head_pitch: float = 0.0  # [rad] forward
     elbow: float = 0.0  # [rad] more bend of both elbows
@@ -44,10 +44,10 @@ class WalkParameters:
 
 STYLES = {
     "normal": WalkParameters(),
-    "fast": WalkParameters(swing_duration=0.38, step_length=0.6, swing_delay=0.07, trunk_offset=0.03, elbow=0.5),
+    "fast": WalkParameters(swing_duration=0.38, step_length=0.6, swing_delay=0.07, height=0.96, trunk_offset=0.03, elbow=0.5),
     "slow": WalkParameters(swing_duration=0.65, step_length=0.28, swing_delay=0.2, step_height=0.05),
     "sad": WalkParameters(
-        swing_duration=0.6, step_length=0.26, swing_delay=0.18, step_height=0.04, trunk_offset=0.06, height=0.975,
+        swing_duration=0.6, step_length=0.26, swing_delay=0.18, step_height=0.04, trunk_offset=0.06, height=0.96,
         knee=0.15, head_pitch=0.6, arms=1.0,
     ),
 }  # fmt: skip

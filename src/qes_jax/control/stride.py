@@ -34,18 +34,19 @@ class WalkGains:
     capture: float = 4.0  # [1/s] how fast the capture point returns to its path
     height_kp: float = 60.0
     height_weight: float = 1.0
-    dip: float = 0.6  # share of the pendulum's, as a rising heel lengthens the leg behind
+    dip: float = 1.0  # share of the pendulum's
     trunk_kp: float = 60.0
     momentum_kp: float = 5.0
-    momentum_weight: float = 0.5
+    momentum_weight: float = 0.2
     pose_kp: float = 50.0
-    pose_weight: float = 0.2
+    pose_weight: float = 1.0
     turn_kp: float = 60.0
-    turn_weight: float = 1.0
+    turn_weight: float = 4.0
     torque_weight: float = 0.02
     step_correction: float = 1.0  # of the landing, per metre that the capture point is off its path
     most_correction: float = 0.4  # [m] of the human
     roll_kp: float = 200.0
+    heeloff_knee: float = 0.5  # [rad] more bend of a knee whose heel is off the floor
 
 
 class Walker:
@@ -73,10 +74,11 @@ class Walker:
         step = self.walk.advance(d, time)
         held, pushing, guarded = self._feet(d)
         levels = [("contact", held), ("com", self._com(d, step, time, pushing) + self._trunk(d, step))]
+        pushers = con.contacts(d, pushing)
         if FootState.SWING in self.walk.states:
             levels.append(("swing", self._swing(d, step, time)))
-        levels.append(("rest", self._rest(d, step, con.contacts(d, pushing))))
-        return Wish(con.contacts(d, pushing), guarded, tuple(levels))
+        levels.append(("rest", self._rest(d, step, pushers)))
+        return Wish(pushers, guarded, tuple(levels))
 
     def _feet(self, d: Dynamics) -> tuple[list[Level], list[int], list[Feature]]:
         """Objectives of standing feet, corners that may push, corners that may not sink."""
@@ -126,7 +128,7 @@ class Walker:
         turn = features.orientation(d, foot.body)
         upright = setpoint(turn, level_frame(turn.value), self.gains.roll_kp, critical(self.gains.roll_kp))
         along = turn.value[:, 0]
-        return [*points, Level((along @ upright.A)[None], np.array([along @ upright.b]))]
+        return [*points, one_row(along, upright)]
 
     def _towards(
         self, point: Feature, place: np.ndarray, height: float, end: float, done: float, left: float, duration: float
@@ -187,7 +189,16 @@ class Walker:
     def _pose(self, p: WalkParameters) -> np.ndarray:
         """(A,) the rest pose with the bends that the parameters ask."""
         more = {"knee": p.knee, "hip_pitch": 0.5 * p.knee, "ankle_pitch": 0.5 * p.knee, "elbow": p.elbow}
-        return self.body.rest[self.body.qpos] + np.array([more.get(k, 0.0) for k in self._kinds])
+        pose = self.body.rest[self.body.qpos] + np.array([more.get(k, 0.0) for k in self._kinds])
+        for foot, state in zip(self.body.feet, self.walk.states, strict=True):
+            if state is FootState.HEELOFF:
+                pose[self.body.joints.index(f"{foot.side}_knee")] += self.gains.heeloff_knee
+        return pose
+
+
+def one_row(direction: np.ndarray, level: Level) -> Level:
+    """One direction (3,) of an objective of three rows."""
+    return Level((direction @ level.A)[None], np.array([direction @ level.b]))
 
 
 def pitch_frame(angle: float) -> np.ndarray:
