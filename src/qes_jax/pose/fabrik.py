@@ -9,6 +9,7 @@ poses are the last axis.
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
 from qes_jax.pose.skeleton import JOINTS, PARENTS
 
@@ -37,13 +38,14 @@ def restore_lengths(points: jax.Array, lengths: jax.Array) -> jax.Array:
 
 
 def fabrik(
-    points: jax.Array, goal: jax.Array, wanted: jax.Array, sweeps: int = SWEEPS, tolerance: float = TOLERANCE
+    points: jax.Array, goal: jax.Array, wanted: ArrayLike, sweeps: int = SWEEPS, tolerance: float = TOLERANCE
 ) -> jax.Array:
     """Points (22, 3, N) brought to `goal` (22, 3, N) where `wanted` (22, N) is true.
 
     Sweeps until every target of every pose is within `tolerance` [m], at most `sweeps` times. 1 is the published form.
     """
-    lengths, base = bone_lengths(points), jnp.where(wanted[PELVIS], goal[PELVIS], points[PELVIS])
+    wanted, lengths = jnp.asarray(wanted), bone_lengths(points)
+    base = jnp.where(wanted[PELVIS], goal[PELVIS], points[PELVIS])
 
     def far(state: tuple[jax.Array, jax.Array]) -> jax.Array:
         count, points = state

@@ -58,7 +58,7 @@ def train_prior(
     for count in range(schedule.updates):
         start, end = pairs(poses, schedule.batch, schedule.seconds, rng)
         network, state, loss = update(network, state, qpos, start, end, jax.random.fold_in(key, count))
-        if count % 50 == 49:
+        if count % 250 == 249:
             say(f"update {count + 1}: loss {1e4 * float(loss):.2f} cm^2")
     return params._replace(network=network)
 
@@ -115,7 +115,7 @@ def _elsewhere(figure: Figure, end: jax.Array, key: jax.Array, share: float) -> 
 
 
 def _choose(key: jax.Array, key_kind: jax.Array, slots: int, n: int) -> tuple[jax.Array, jax.Array]:
-    """Joints and kinds (slots, N): half of the edits any, half positions of head, hands or feet, as people move them."""
+    """Joints and kinds (slots, N): half of the edits any, half positions of head, hands and feet, as most edits."""
     order = jnp.argsort(jax.random.uniform(key, (len(JOINTS) - 1, n)), axis=0) + 1
     five = jnp.asarray(numbers(SETS["all"]))
     last = jnp.any(order[:, None] == five[:, None], axis=1)  # here they are sorted to the front, in random order
