@@ -1,0 +1,150 @@
+"""Retarget every recording of a folder and say how good that is: python experiments/retarget_table.py ../shared/data
+
+All files whose format is known are taken, boxes (.obj) with the recordings beside them. The table in the docs:
+--out docs/retargeting.md
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from launch import explained, prepare_jax
+
+COLUMNS = (  # heading, key of the report, digits, bar
+    ("seconds", "seconds", 1, None),
+    ("height m", "height", 2, None),
+    ("scaled by", "scale", 2, None),
+    ("joints cm, mean", "joint_error_cm", 1, 3.0),
+    ("p95", "joint_p95_error_cm", 1, None),
+    ("points cm, mean", "mean_error_cm", 1, 3.0),
+    ("p95", "p95_error_cm", 1, None),
+    ("skate cm/frame", "foot_skate_cm", 2, 1.0),
+    ("slide cm/stance", "stance_slide_cm", 2, None),
+    ("floor cm", "floor_penetration_cm", 1, 1.0),
+    ("boxes cm", "object_penetration_cm", 1, 2.0),
+    ("touches", "touches", 0, None),
+    ("kept %", "touches_kept_percent", 0, None),
+    ("peak rad/s²", "peak_acceleration", 0, 1000.0),
+    ("CPU s per 30 s", "cpu_per_30_s", 0, 30.0),
+)
+TEXT = """# Retargeting
+
+How well recordings become motions of the character. Made by `{command}`; the recordings are not part of this
+repository. Bold figures miss their bar.
+
+{table}
+
+- **height, scaled by**: the character is as tall as the subject, by the lengths of the bones. Where that is not between
+  1.4 and 2.0 m the recording is scaled uniformly. A stylised figure's bones are first given the character's
+  proportions, their directions kept.
+- **joints**: distances of the limbs' recorded joints (shoulders, elbows, wrists, hips, knees, ankles, balls of the
+  feet) to the character's own, which has one set of proportions for everyone. Bar: 3 cm in the mean.
+- **points**: distances of all recorded points, trunk and head among them, to the places on the links that stand for
+  them. Those places are fitted to the subject, as skeletons differ in where they put joints. Bar: 3 cm in the mean.
+- **skate**: how far a foot that stands slips from one frame to the next (36 a second), by its touching corner that
+  slips least. Bar: 1 cm. **slide**: that summed over a stance, the mean of all stances.
+- **floor, boxes**: the deepest overlap of all frames. Bars: 1 and 2 cm.
+- **touches, kept**: how often a hand, a foot or a knee rests on a box in the recording, and the share of those frames
+  in which the character's is within 2 cm of the same box.
+- **peak**: the largest acceleration of any hinge. Bar: 1000 rad/s², our choice: a limb that turns at 14 rad/s, as fast
+  as in a kick, and is stopped within one frame has half of that; a hinge that flips has more.
+- **CPU**: processor time of one core that fitting takes for 30 s of motion. Bar: 30 s.
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which recordings, and where to write."""
+
+    folder: Annotated[Path, tyro.conf.Positional]
+    """Recordings, in folders of any depth."""
+    only: tuple[str, ...] = ()
+    """Words that a recording's name must hold one of."""
+    clips: tuple[str, ...] = ("Walking_A", "Sit_Chair_Down", "Lie_StandUp", "Jump_Full_Short", "Sit_Floor_Down")
+    """Which motions of files that hold several."""
+    out: Path | None = None
+    """Where the page with the table goes (Markdown)."""
+    json: Path | None = None
+    """Where the figures go."""
+
+
+@explained
+def main(argv: list[str] | None = None) -> int:
+    """Retarget all recordings of a folder. Exit code 2 at bad input."""
+    options = tyro.cli(Options, description=__doc__, args=argv)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: more threads only wait for each other
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    prepare_jax()
+    from qes_jax.runs.folder import write_json, write_text
+
+    rows = {}
+    for name, path, objects, clip in recordings(options):
+        rows[name] = measure(name, path, objects, clip)
+        print(f"{name:34}", *(f"{h} {_cell(rows[name], k, d, b)}," for h, k, d, b in COLUMNS), flush=True)
+    if not rows:
+        raise FileNotFoundError(f"{options.folder}: no recording of a known format")
+    for path in filter(None, (options.json, options.out)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    if options.json:
+        write_json(options.json, rows)
+    if options.out:
+        command = "python experiments/retarget_table.py FOLDER --out docs/retargeting.md"
+        write_text(options.out, TEXT.format(command=command, table=table(rows)))
+    return 0
+
+
+def recordings(options: Options) -> Iterator[tuple[str, Path, tuple[Path, ...], str | None]]:
+    """Name, file, objects and clip of all recordings in a folder."""
+    from qes_jax.motion.formats.gltf import clip_names
+    from qes_jax.motion.formats.gltf_file import is_gltf, read_document
+    from qes_jax.motion.formats.read import FORMATS
+
+    files = sorted(p for p in options.folder.rglob("*") if p.is_file() and any(f.looks(p) for f in FORMATS))
+    for path in files:
+        alone = sum(p.parent == path.parent for p in files) == 1
+        place = path.relative_to(options.folder).parent
+        clips = [c for c in clip_names(read_document(path)) if c in options.clips] if is_gltf(path) else [None]
+        for clip in clips:
+            name = str(place / clip if clip else place if alone else place / path.stem)
+            if not options.only or any(word in name for word in options.only):
+                yield name, path, tuple(sorted(path.parent.glob("*.obj"))), clip
+
+
+def measure(name: str, path: Path, objects: tuple[Path, ...], clip: str | None) -> dict[str, float]:
+    """A recording's report, and what the fit took."""
+    from qes_jax.motion.fit_report import quick_labels, report
+    from qes_jax.motion.formats.read import Choices, read_recording
+    from qes_jax.motion.retarget import retarget
+
+    recording = read_recording(path, objects, Choices(clip=clip))[1]
+    began = time.process_time()
+    fit = retarget(recording, name)
+    cpu = time.process_time() - began
+    result = {"seconds": recording.duration, "height": fit.height, "scale": fit.scale} | report(fit, quick_labels(fit))
+    if "touches_kept" in result:
+        result["touches_kept_percent"] = 100 * result["touches_kept"]
+    return result | {"cpu_per_30_s": 30 * cpu / recording.duration}
+
+
+def table(rows: dict[str, dict[str, float]]) -> str:
+    """The figures as Markdown; those beyond a bar are bold."""
+    lines = ["| recording | " + " | ".join(h for h, *_ in COLUMNS) + " |", "|---|" + "---|" * len(COLUMNS)]
+    for name, row in rows.items():
+        lines.append(f"| {name} | " + " | ".join(_cell(row, k, d, b) for _, k, d, b in COLUMNS) + " |")
+    return "\n".join(lines)
+
+
+def _cell(row: dict[str, float], key: str, digits: int, bar: float | None) -> str:
+    if key not in row:
+        return ""
+    text = f"{row[key]:.{digits}f}"
+    return f"**{text}**" if bar and row[key] > bar else text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
