@@ -123,7 +123,8 @@ def _courses(t: np.ndarray, visit: Visit, touch: float, leave: float) -> tuple[n
 def _shuffle(stand: Stand, side: int, visit: Visit) -> list[Stance]:
     """One foot is put forward after sitting down, and back before standing up; the other a little later."""
     tucked = stand.feet[side]
-    resting = tucked + np.array([*(visit.resting - TUCKED) * np.array([np.cos(stand.yaw), np.sin(stand.yaw)]), 0.0, 0.0])
+    ahead = np.array([np.cos(stand.yaw), np.sin(stand.yaw)])
+    resting = tucked + np.array([*(visit.resting - TUCKED) * ahead, 0.0, 0.0])
     out, back = visit.down + 0.55 + 0.35 * side, visit.rise - 1.0 + 0.35 * side
     lift = 0.02
     return [

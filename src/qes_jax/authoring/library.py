@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from qes_jax.authoring.families import boxes, chairs, sit, stand, walk
+from qes_jax.authoring.families import boxes, chairs, floor, room, sit, stand, walk
 from qes_jax.authoring.recipe import Recipe
 
 HELD_OUT = (2, 7)  # of ten variants in a row these are never trained on
@@ -57,8 +57,13 @@ FAMILIES: tuple[Family, ...] = (
     Family("step on and over boxes", boxes.box_step, 12),
     Family("step on and over boxes", boxes.box_stairs, 8),
     Family("step on and over boxes", boxes.box_over, 8),
+    Family("get up from the floor", floor.floor_kneel, 6),
+    Family("get up from the floor", floor.floor_fours, 6),
+    Family("get up from the floor", floor.floor_sit, 5),
+    Family("get up from the floor", floor.floor_lie, 6),
     Family("office chair", chairs.turn_office, 6),
     Family("tilting chair", chairs.lean_tilting, 6),
+    Family("living room", room.room_live, 8),
 )
 
 

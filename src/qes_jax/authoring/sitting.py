@@ -13,7 +13,7 @@ from qes_jax.authoring.targets import Targets
 from qes_jax.authoring.timeline import ramp, smooth
 from qes_jax.motion.clip import FPS
 
-PALM = 0.047  # [m] of the controller above what the hand rests on
+PALM = 0.044  # [m] of the controller above what the hand rests on
 TRUNK = 0.39  # [m] from the hips to the middle of the chest
 REACH = 0.68  # [m] from shoulder to controller, somewhat more than an arm is long
 CHEST = 0.115  # [m] from there to the skin of the back
@@ -22,11 +22,16 @@ Busy = Callable[[Targets], Targets]
 
 
 def hold(
-    targets: Targets, side: int, point: np.ndarray, start: float, end: float, into: float = 0.5, out: float = 0.6
+    targets: Targets, side: int, point: np.ndarray, start: float, end: float, into=0.5, out=0.6, firm=False
 ) -> Targets:
-    """One hand rests at a point (3,) or (T, 3) from `start` to `end` [s], coming `into` it and `out` of it [s]."""
+    """One hand rests at a point (3,) or (T, 3) from `start` to `end` [s], coming `into` it and `out` of it [s].
+
+    Unless it is `firm` it lets go where the arm would get straight.
+    """
     t = np.arange(targets.n_frames) / FPS
-    amount = ramp(t, start - into, start) * ramp(t, end + out, end) * _within_reach(targets, side, point)
+    amount = ramp(t, start - into, start) * ramp(t, end + out, end)
+    if not firm:
+        amount = amount * _within_reach(targets, side, point)
     pos, weight = targets.hand_pos.copy(), targets.hand_weight.copy()
     rest = weight[:, side].copy()
     blend = amount / np.maximum(amount + rest * (1 - amount), 1e-9)
