@@ -4,7 +4,13 @@ import jax
 import numpy as np
 import pytest
 
+from qes_jax.control.body import load_body
+from qes_jax.control.fast import Fast
 from qes_jax.control.hierarchy import Hierarchy, Level, errors
+from qes_jax.control.jump import VARIANTS, Jump
+from qes_jax.control.leap import LOW
+from qes_jax.control.pad import pad
+from qes_jax.control.simulate import Stage
 from qes_jax.control.solve_jax import make_solver
 from tests.control.hierarchies import KINDS, OracleError, batch, draw, oracle
 
@@ -78,3 +84,18 @@ def test_64_bits_stay_inside(solver) -> None:
     found = solver(batch([draw(np.random.default_rng(seed)) for seed in range(BATCH)]))
     assert found.x.dtype == np.float64
     assert not jax.config.jax_enable_x64
+
+
+@pytest.mark.slow
+def test_ticks_of_a_jump_agree_with_the_solver_of_one_core(solver) -> None:
+    """Contacts come and go, flight has fewer levels and unknowns: problems of one padded shape."""
+    body = load_body()
+    stage, ticks = Stage(body, Jump(body, VARIANTS["up"]), Fast(), low=LOW), []
+    while stage.data.time < 1.9:
+        ticks.append(stage.tick().problem)
+    ticks = ticks[100::18]
+    assert {problem.G.shape[1] for problem in ticks} == {body.m.nv, body.m.nv + 48}
+    found = solver(pad(ticks))
+    for problem, error in zip(ticks, np.asarray(found.errors), strict=True):
+        kept = [*error[: len(problem.levels) - 1], error[-1]]
+        np.testing.assert_allclose(kept, oracle(problem), rtol=1e-6, atol=1e-6)

@@ -21,7 +21,7 @@ RANK_TOL = 1e-6  # singular values below this share of the largest count as none
 LOST = 1e-9  # a row shorter than this share of its length before projection is rounding
 DAMPING = 1e-10  # of the Newton matrix: holds directions that no row asks for, and biases nothing
 MAX_ITERATIONS = 40
-GAP_TOL, RESIDUAL_TOL = 1e-12, 1e-9  # scaled
+GAP_TOL, RESIDUAL_TOL, ROUNDING = 1e-12, 1e-9, 1e-14  # scaled
 FEASIBLE_TOL = 1e-6  # scaled
 FAR = 1e30
 
@@ -32,6 +32,7 @@ class Step(NamedTuple):
     w: jax.Array
     slack: jax.Array
     force: jax.Array
+    damping: jax.Array
     iteration: jax.Array
     done: jax.Array
 
@@ -141,7 +142,7 @@ def _start(H: jax.Array, q: jax.Array, G: jax.Array, h: jax.Array) -> Step:
     def positive(v: jax.Array) -> jax.Array:
         return jnp.where(v.min() > 0, v, v - v.min() + 1.0)
 
-    return Step(w, positive(slack), positive(-slack), jnp.array(0), jnp.array(False))
+    return Step(w, positive(slack), positive(-slack), jnp.array(DAMPING), jnp.array(0), jnp.array(False))
 
 
 def _iterate(now: Step, H: jax.Array, q: jax.Array, G: jax.Array, h: jax.Array) -> Step:
@@ -149,7 +150,7 @@ def _iterate(now: Step, H: jax.Array, q: jax.Array, G: jax.Array, h: jax.Array) 
     w, s, z = now.w, now.slack, now.force
     r_dual, r_primal = H @ w - q + G.T @ z, G @ w + s - h
     gap = s @ z / len(s)
-    factor = cho_factor(H + (G.T * (z / s)) @ G + DAMPING * jnp.eye(len(w)))
+    factor = cho_factor(H + (G.T * (z / s)) @ G + now.damping * jnp.eye(len(w)))
 
     def direction(r_comp: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
         dw = cho_solve(factor, -r_dual - G.T @ ((z * r_primal - r_comp) / s))
@@ -160,11 +161,12 @@ def _iterate(now: Step, H: jax.Array, q: jax.Array, G: jax.Array, h: jax.Array) 
     after = (s + _reach(s, ds) * ds) @ (z + _reach(z, dz) * dz) / len(s)
     dw, ds, dz = direction(s * z + ds * dz - (after / gap) ** 3 * gap)
     step = 0.99 * jnp.minimum(_reach(s, ds, 1 / 0.99), _reach(z, dz, 1 / 0.99))
-    fine = jnp.isfinite(dw).all() & jnp.isfinite(dz).all()  # else the Newton matrix is exhausted: stay
+    fine = jnp.isfinite(dw).all() & jnp.isfinite(dz).all()  # else the matrix has no factor: try again with more damping
     w, s, z = (jnp.where(fine, v + step * dv, v) for v, dv in ((w, dw), (s, ds), (z, dz)))
     residual = jnp.maximum(jnp.abs(r_dual).max(), jnp.abs(r_primal).max()) * (1 - step)
-    done = ((residual < RESIDUAL_TOL) & (s @ z / len(s) < GAP_TOL)) | (now.iteration + 1 >= MAX_ITERATIONS) | ~fine
-    return Step(w, s, z, now.iteration + 1, done)
+    small = (residual < RESIDUAL_TOL + ROUNDING * jnp.abs(h).max()) & (s @ z / len(s) < GAP_TOL)
+    done = (fine & small) | (now.iteration + 1 >= MAX_ITERATIONS)
+    return Step(w, s, z, jnp.where(fine, 1.0, 100.0) * now.damping, now.iteration + 1, done)
 
 
 def _reach(v: jax.Array, dv: jax.Array, most: float = 1.0) -> jax.Array:
