@@ -41,11 +41,17 @@ class Record:
     com: list[np.ndarray] = field(default_factory=list)
     momentum: list[np.ndarray] = field(default_factory=list)
     errors: list[np.ndarray] = field(default_factory=list)  # of each level, see Outcome.names
-    names: tuple[str, ...] = ()
+    names: list[tuple[str, ...]] = field(default_factory=list)  # of the levels
     solve_s: list[float] = field(default_factory=list)
     feasible: list[bool] = field(default_factory=list)
     fell: bool = False
     wall_s: float = 0.0
+    cpu_s: float = 0.0  # processor time of control and physics
+
+    def error(self, level: str) -> np.ndarray:
+        """(number of ticks,) |A x - b| of a level, NaN where there was none of that name."""
+        pairs = zip(self.names, self.errors, strict=True)
+        return np.array([e[n.index(level)] if level in n else np.nan for n, e in pairs])
 
 
 class Stage:
@@ -73,21 +79,22 @@ class Stage:
         took = clock.thread_time() - start
         self._note(d, outcome, took)
         data.ctrl[:] = outcome.torque / m.actuator_gear[:, 0]
-        for _ in range(self.substeps):
+        for i in range(self.substeps):
+            if i > 0:
+                mujoco.mj_step1(m, data)
             data.xfrc_applied[self.body.trunk, :3] = sum((p.force(data.time) for p in self.pushes), np.zeros(3))
             mujoco.mj_step2(m, data)
-            if _ < self.substeps - 1:
-                mujoco.mj_step1(m, data)
         if not np.all(np.isfinite(data.qpos)):
             raise FloatingPointError(f"the simulation of {self.body.name!r} failed at {data.time:.3f} s")
         return outcome
 
     def run(self, duration: float) -> Record:
         """Until `duration` [s] more have passed or the body has fallen."""
-        start, end = clock.perf_counter(), self.data.time + duration
+        start, cpu, end = clock.perf_counter(), clock.thread_time(), self.data.time + duration
         while self.data.time < end - 1e-9 and not self.record.fell:
             self.tick()
         self.record.wall_s += clock.perf_counter() - start
+        self.record.cpu_s += clock.thread_time() - cpu
         return self.record
 
     def _note(self, d: Dynamics, outcome: Outcome, took: float) -> None:
@@ -97,7 +104,7 @@ class Stage:
         r.com.append(com.copy())
         r.momentum.append(features.angular_momentum(d).value)
         r.errors.append(outcome.solution.errors)
-        r.names = outcome.names
+        r.names.append(outcome.names)
         r.solve_s.append(took)
         r.feasible.append(bool(outcome.solution.feasible))
         r.fell = bool(com[2] < self.low * self.body.com_height)
