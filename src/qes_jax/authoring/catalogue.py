@@ -1,5 +1,6 @@
 """The built-in clips by name: what each shows, in which scene, and whether training may see it."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -54,6 +55,59 @@ def get_recipe(name: str) -> Recipe:
         known = ", ".join([*RECIPES, *(f"{family.name}_00 .. {family.variants - 1:02d}" for family in FAMILIES)])
         raise KeyError(f"unknown built-in clip {name!r}: expected one of {known}")
     return RECIPES[name]
+
+
+CATEGORY = {
+    "walk": "walk", "test_walk": "walk", "turn": "walk", "test_turn": "walk", "stand_gesture": "stand and gesture",
+    "test_gesture": "stand and gesture", "squat": "squat", "test_squat": "squat",
+}  # fmt: skip
+
+
+def category(name: str) -> str:
+    """What a clip shows, one of the library's categories. Raises KeyError at an unknown name."""
+    if name in LIBRARY:
+        return LIBRARY[name][0].category
+    scene = get_recipe(name).scene.name
+    if scene == "flat":
+        return CATEGORY.get(name, "walk")
+    return "step on and over boxes" if scene == "boxes" else "sit and get up"
+
+
+def by_category(names: list[str]) -> dict[str, list[str]]:
+    """The names sorted into categories, in the library's order."""
+    found: dict[str, list[str]] = {family.category: [] for family in FAMILIES}
+    for name in names:
+        found[category(name)].append(name)
+    return {key: members for key, members in found.items() if members}
+
+
+def find_names(words: Sequence[str]) -> list[str]:
+    """Clips by name, family, category, "builtin" or "library"; all where no word is given. Raises KeyError."""
+    everything, found = [*RECIPES, *LIBRARY], []
+    for word in words or ("builtin", "library"):
+        kinds = {"builtin": list(RECIPES), "library": list(LIBRARY)}
+        members = kinds.get(word) or [n for n, (f, _) in LIBRARY.items() if word == f.name and n not in words]
+        members = [word] if word in everything else members
+        members = members or [n for n in everything if category(n) == word]
+        found += members or [get_recipe(word) and word]
+    return list(dict.fromkeys(found))
+
+
+def table(names: list[str]) -> list[str]:
+    """Lines of a Markdown table: category, clips, minutes, and minutes that are held out; lengths without solving."""
+    rows, body = [], make_body(HEIGHT)
+    for key, members in by_category(names).items():
+        minutes = {n: _seconds(body, n) / 60 for n in members}
+        held = sum(minutes[n] for n in members if get_recipe(n).held_out)
+        rows.append((key, len(members), sum(minutes.values()), held))
+    rows.append(("all", sum(r[1] for r in rows), sum(r[2] for r in rows), sum(r[3] for r in rows)))
+    head = ["| category | clips | minutes | of them held out |", "|---|---|---|---|"]
+    return [*head, *(f"| {key} | {count} | {total:.1f} | {held:.1f} |" for key, count, total, held in rows)]
+
+
+def _seconds(body: Body, name: str) -> float:
+    recipe = get_recipe(name)
+    return (recipe.tell(body, np.random.default_rng(recipe.seed)).n_frames - 1) / FPS
 
 
 def _walk(body: Body, rng: np.random.Generator, points=LOOP, speed: float = 1.1) -> Targets:

@@ -92,7 +92,7 @@ def toe_angle(pitch: np.ndarray) -> np.ndarray:
 
 
 def _courses(t: np.ndarray, times: np.ndarray, poses: Sequence[Key]) -> np.ndarray:
-    """(T, 9) pelvis forward and up, pitches of pelvis, trunk, head, two of the arms, centre of mass forward and left."""
+    """(T, 9) pelvis forward and up, pitches of pelvis, trunk, head, two of the arms, then the centre of mass."""
     rows = []
     for key in poses:
         com = key.com or (key.pelvis[0] + 0.1, 0.0)

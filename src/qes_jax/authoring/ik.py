@@ -23,7 +23,7 @@ STEP = 2e-4  # [rad] an iteration that moves no hinge more than this is the last
 ITERATIONS = 30
 DAMPING = 1e-3
 CALM = 0.25  # [rad] of change from one frame to the next, where the body is solid
-FLESH, OUT = 0.004, 0.002  # [m] that may sink in, and the tolerance of sinking deeper
+FLESH, OUT = 0.004, 0.001  # [m] that may sink in, and the tolerance of sinking deeper
 KNEE = 0.06  # [rad] least flexion
 
 Rows = tuple[np.ndarray, np.ndarray]  # residuals (m,) and their Jacobian (m, nv), divided by the tolerance

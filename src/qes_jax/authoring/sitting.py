@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from qes_jax.authoring.body import SIGN, Body
-from qes_jax.authoring.furniture import SLUMP, Seat, Visit
+from qes_jax.authoring.furniture import SINK, SLUMP, Seat, Visit
 from qes_jax.authoring.gestures import turned_by
 from qes_jax.authoring.targets import Targets
 from qes_jax.authoring.timeline import ramp, smooth
@@ -67,7 +67,9 @@ def recline(body: Body, targets: Targets, seat: Seat, begin: float, end: float, 
     hop = 4 * shifted * (1 - shifted) * min(back / 0.15, 1.0)  # hips get lighter to move
     pitch = -0.6 * angle * leant
     move = -back * shifted[:, None] * np.array([*seat.ahead, 0.0])
-    up = 0.003 * hop + body.seat_depth(SLUMP + pitch) - body.seat_depth(SLUMP)
+    low = seat.height + float(body.seat_depth(SLUMP)) - SINK  # a pelvis deep in the seat lies on it
+    settle = (low - targets.pelvis_pos[:, 2]) * shifted if back > 0 else 0.0
+    up = settle + 0.003 * hop + body.seat_depth(SLUMP + pitch) - body.seat_depth(SLUMP)
     still = np.zeros_like(t)
     return targets.but(
         pelvis_pos=targets.pelvis_pos + move + up[:, None] * np.array([0.0, 0.0, 1.0]),

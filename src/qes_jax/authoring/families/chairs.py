@@ -36,7 +36,8 @@ def lean_tilting(rng: np.random.Generator, level: float) -> Recipe:
     piece = place(rng, "tilting_chair")
     angles = [float(np.clip(0.12 + 0.22 * level + a, 0.1, 0.36)) for a in rng.uniform(-0.04, 0.04, 3)]
     holds = [float(h) for h in rng.uniform(1.0, 2.2, int(rng.integers(2, 4)))]
-    visit = Visit(float(rng.uniform(1.7, 2.3)), 4.5 + sum(holds) + 3.2 * len(holds), float(rng.uniform(1.8, 2.4)), TUCKED)
+    seated = 4.5 + sum(holds) + 3.2 * len(holds)
+    visit = Visit(float(rng.uniform(1.7, 2.3)), seated, float(rng.uniform(1.8, 2.4)), TUCKED)
     tell = partial(
         _tilting, seat=spot_on(piece, rng), visit=visit, angles=angles, holds=holds, away=float(rng.uniform(-1, 1))
     )

@@ -128,7 +128,8 @@ def seated(body: Body, lie: bool, pace: float, stay: float) -> tuple[list[Key], 
     hands = hands_beside(down - 0.25, now + 0.2, *BY_THE_FEET)
     if lie:
         hands += hands_beside(now + 1.0, now + 0.9 / pace + stay + 0.3, *BEHIND)
-        keys += [_paced(half, pace), _paced(flat, 1.3 * pace), _longer(flat, stay), _paced(half, pace), _paced(sit, pace)]
+        back, up = [_paced(half, pace), _paced(flat, 1.3 * pace)], [_paced(half, pace), _paced(sit, pace)]
+        keys += [*back, _longer(flat, stay), *up]
         end = sum(key.seconds for key in keys)
         hands += hands_beside(now + 0.9 / pace + stay + 1.3, end - 2.0 / pace, SEATED, 0.3)
         hands += hands_beside(end - 0.9 / pace, end + 0.0, *BEHIND)

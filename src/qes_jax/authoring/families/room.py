@@ -1,4 +1,4 @@
-"""The living room: half a minute and more of walking about, sitting here and there, stepping over the boxes, gestures."""
+"""The living room: a minute of walking about, sitting here and there, stepping over the boxes, gestures."""
 
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,7 @@ def room_live(rng: np.random.Generator, level: float) -> Recipe:
 
 
 def furnish(rng: np.random.Generator) -> tuple[Piece, ...]:
-    """The built-in living room with seats moved and turned a little, the boxes moved together, perhaps its mirror image."""
+    """The built-in living room or its mirror image, seats moved and turned a little, the boxes moved together."""
     flip = float(rng.choice([-1.0, 1.0]))
     boxes, pieces = rng.uniform(-SHIFT, SHIFT, 2), []
     for piece in get_scene("living_room").pieces:
@@ -65,7 +65,7 @@ def styled_hands(targets: Targets, style, rng: np.random.Generator) -> Targets:
 def _sit(body: Body, story: Story, piece: Piece, speed: float, rng: np.random.Generator) -> None:
     seat = spot_on(piece, rng)
     down, up, seated = rng.uniform([1.7, 1.8, 6.0], [2.3, 2.4, 8.0])
-    resting = 0.3 if piece.kind == "couch" else RESTING
+    resting = 0.3 if piece.kind in ("couch", "chair") else RESTING
     visit = Visit(float(down), float(seated), float(up), resting)
     _go(story, tuple(seat.point(seat.hips + 0.5)), speed)
     story.sit(seat, visit, partial(stay, body=body, seat=seat, kind=piece.kind, visit=visit, hands=True, rng=rng))

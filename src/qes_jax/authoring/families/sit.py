@@ -57,7 +57,7 @@ def spot_on(piece: Piece, rng: np.random.Generator) -> Seat:
 def _recipe(rng: np.random.Generator, level: float, kind: str) -> Recipe:
     piece = place(rng, kind)
     down, up, seated = rng.uniform([1.6, 1.7, 6.5], [2.4, 2.5, 10.0])
-    visit = Visit(float(down), float(seated), float(up), 0.3 if kind == "couch" else RESTING)
+    visit = Visit(float(down), float(seated), float(up), 0.3 if kind in ("couch", "chair") else RESTING)
     tell = partial(
         _sits, seat=spot_on(piece, rng), kind=kind, visit=visit,
         hands=level > 0.35 or kind == "couch", speed=float(rng.uniform(0.75, 1.1)), away=float(rng.uniform(-1.2, 1.2)),
