@@ -15,6 +15,7 @@ from qes_jax.files import replacing
 from qes_jax.model.world import build_world
 from qes_jax.pose.compare import READ, ours, target_and_joint_errors
 from qes_jax.pose.data import PoseSet, load_poses, with_mirror_images
+from qes_jax.pose.edit import STEPS_MANY
 from qes_jax.pose.figure import make_figure
 from qes_jax.pose.prior import learned, stay
 from qes_jax.pose.train import Schedule, train_prior
@@ -53,7 +54,7 @@ def some_clips(poses: PoseSet, share: float, seed: int) -> PoseSet:
 
 
 def _errors(figure, prior, edits) -> dict[str, float]:
-    solve = jax.jit(partial(ours, figure, prior, 4), static_argnums=1)
+    solve = jax.jit(partial(ours, figure, prior, STEPS_MANY), static_argnums=1)
     errors = {k: target_and_joint_errors(solve(edits, name), edits, name)["joints [cm]"] for k, name in READ.items()}
     return {f"joints, k = {k} [cm]": e for k, e in errors.items()}
 

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from qes_jax.pose.edit import STEPS_MANY
 from qes_jax.pose.fabrik import bone_lengths, fabrik, restore_lengths
 from qes_jax.pose.figure import Figure, frames
 from qes_jax.pose.paper import ORDER, Paper, solve
@@ -53,7 +54,7 @@ def methods(figure: Figure, paper: Paper, prior) -> list[Method]:
         Method("published solver", lambda e, s: _paper(paper, (s,), e), coder + largest),
         Method("published, in sequence", lambda e, _: _paper(paper, ORDER, e), n_bytes(paper), ("all",)),
         Method("least squares", lambda e, s: ours(figure, stay, 10, e, s), n_bytes(figure)),
-        Method("ours", lambda e, s: ours(figure, prior, 4, e, s), n_bytes((figure, prior.args))),
+        Method("ours", lambda e, s: ours(figure, prior, STEPS_MANY, e, s), n_bytes((figure, prior.args))),
     ]
 
 

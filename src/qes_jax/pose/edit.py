@@ -35,8 +35,8 @@ from qes_jax.pose.targets import Targets
 
 # Of a guess: from a start pose and targets, both in the canonical frame, a pose (39, N) and its deviations (38, N).
 Prior = Callable[[Figure, jax.Array, Slots], tuple[jax.Array, jax.Array]]
-STEPS = 8  # of refinement for a single pose
-STEPS_MANY = 4  # for many at once, where time counts
+STEPS = 12  # of refinement for a single pose
+STEPS_MANY = 5  # for many at once, where time counts
 
 
 class Solver(NamedTuple):

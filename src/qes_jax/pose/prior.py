@@ -21,7 +21,7 @@ from qes_jax.pose.targets import KINDS
 HIDDEN = (256, 256)
 N_DOFS, N_START = 38, 39 + 63
 STEP = 0.3  # [rad], [m] of an output of 1
-SHRINK = (-2.5, 1.0)  # bounds of the logarithm by which a deviation differs from `stay`'s
+SHRINK = (-1.5, 1.0)  # bounds of the logarithm by which a deviation differs from `stay`'s
 MISSING = 4.0  # [1/m], [1/rad] of the network's inputs
 
 

@@ -1,13 +1,16 @@
 """From a guess and how sure it is to a pose that meets its targets: a Gaussian conditioned on them, step by step.
 
 The pose is the guess moved by d, where d has zero mean and the standard deviations `spread`. Each step linearises the
-targets at the present pose (the iterated extended Kalman filter, which is Gauss-Newton on the most probable pose):
+targets at the present pose (with RETURN = 1 it is the iterated extended Kalman filter, Gauss-Newton on the most
+probable pose):
 
-    d = S J^T (J S J^T + R)^-1 (r + J d_now),    S = spread^2,  R = (SHARP / weight)^2 + (DAMPING |r|)^2
+    d = e + S J^T (J S J^T + R)^-1 (r + J (d_now - e)),    e = (1 - RETURN) d_now
+    S = spread^2,    R = (SHARP / weight)^2 + (DAMPING |r|)^2
 
-for the residual r and its Jacobian -J. Bones are as long as ever, for d are angles. Hinges are clipped to their ranges,
-and those which the step drives beyond stay at the limit in the next one while the others make up for it (a primal-dual
-active set). N poses are the last axis.
+for the residual r and its Jacobian -J: what targets do not ask for goes back towards the guess, by RETURN in a step, for
+all at once overshoots where J changes much. Bones are as long as ever, for d are angles. Hinges are clipped to their
+ranges, and those which the step drives beyond stay at the limit in the next one while the others make up for it (a
+primal-dual active set). N poses are the last axis.
 """
 
 import jax
@@ -18,7 +21,8 @@ from qes_jax.pose.figure import Figure, frames, move
 from qes_jax.pose.residual import Slots, jacobian, residual
 
 SHARP = 1e-3  # [m], [rad] deviation of a target of weight 1. Our choice, as all numbers here
-DAMPING = 0.1  # so that what is out of reach does not shake the pose; it vanishes where targets are met
+DAMPING = 0.2  # so that what is out of reach does not shake the pose; it vanishes where targets are met
+RETURN = 0.2
 STRIDE = 0.7  # [rad], [m] no degree of freedom goes further in one step
 
 
@@ -75,11 +79,12 @@ def _condition(
     rows = (jac * asked[:, None, None]).reshape(-1, *jac.shape[2:])  # (3 S, 38, N)
     variance = spread**2
     free = variance * ~held
-    wanted = (missing * asked[:, None]).reshape(-1, missing.shape[-1]) + jnp.sum(rows * (way * ~held), axis=1)
+    near = (1.0 - RETURN) * way
+    wanted = (missing * asked[:, None]).reshape(-1, missing.shape[-1]) + jnp.sum(rows * ((way - near) * ~held), axis=1)
     rows, wanted = apart((rows, wanted))
     gram = _gram(rows, free) + _diagonal(jnp.repeat(jnp.where(asked, noise, 1.0), 3, axis=0))
     force = solve_definite(gram, wanted)
-    return variance * jnp.sum(rows * force[:, None], axis=0)
+    return near + variance * jnp.sum(rows * force[:, None], axis=0)
 
 
 def _gram(rows: jax.Array, free: jax.Array) -> jax.Array:
