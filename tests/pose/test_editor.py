@@ -16,7 +16,7 @@ from qes_jax.pose.editor.beside import beside
 from qes_jax.pose.editor.desk import Desk, make_tools
 from qes_jax.pose.editor.library import PoseError, list_poses, load_pose, save_pose
 from qes_jax.pose.editor.state import Tools
-from qes_jax.pose.editor.symmetry import flip
+from qes_jax.pose.editor.symmetry import flip, flip_point
 from qes_jax.pose.editor.timeline import Key, interpolate, planted, timeline_clip, with_key
 from qes_jax.pose.skeleton import joint_number
 from qes_jax.pose.targets import Target
@@ -114,7 +114,7 @@ def test_mirroring_twice_is_the_pose_again_and_exchanges_the_hands(desk: Desk) -
     place = drag_wrist(desk)
     before = desk.state.qpos
     desk.mirror()
-    assert np.linalg.norm(where(desk, "right_wrist") - place * [1, -1, 1]) < 5e-3
+    assert np.linalg.norm(where(desk, "right_wrist") - flip_point(before, place)) < 2e-3
     desk.mirror()
     np.testing.assert_allclose(desk.state.qpos, before, atol=1e-9)
     desk.copy_side("left")
@@ -183,7 +183,8 @@ def keys_of(desk: Desk) -> tuple[Key, ...]:
     desk.add_key(0.0)
     desk.select("pelvis", "position")
     place, quat = desk.grip()
-    desk.enter(place - [0.05, 0.0, 0.3], quat)
+    desk.enter(place - [0.1, 0.1, 0.25], quat)
+    assert place[2] - where(desk, "pelvis")[2] > 0.2
     desk.add_key(1.0)
     desk.reset()
     desk.select("root")
