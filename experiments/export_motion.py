@@ -1,6 +1,7 @@
 """Write a clip for other programs: python experiments/export_motion.py clip.npz out.bvh|out.glb
 
-BVH holds the character alone: centimetres, Y up, resting in a T-pose. GLB (glTF 2.0) holds a skinned character and the
+BVH holds the character alone: centimetres, Y up, resting in a T-pose. To import it again among its pieces, give
+import_motion.py the clip as --scene. GLB (glTF 2.0) holds a skinned character and the
 scene's pieces: metres, Y up. Both open in Blender with File > Import, where Z is up again. Set Blender's frame rate to
 the clip's before importing a GLB, or its frames fall between Blender's.
 """

@@ -6,9 +6,10 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING
 
+from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.build import make_clip
-from qes_jax.motion.clip import Clip, save_clip
+from qes_jax.motion.clip import Clip, load_clip, save_clip
 from qes_jax.motion.contacts import correct_contacts
 from qes_jax.motion.fit_report import report
 from qes_jax.motion.formats.body import as_recording
@@ -18,8 +19,11 @@ from qes_jax.motion.formats.read import Choices, NoRoles, choose_roles, read_mot
 from qes_jax.motion.formats.recording import Recording, RecordingError, crop
 from qes_jax.motion.formats.skeleton import SkeletonMotion
 from qes_jax.motion.proportions import proportioned
-from qes_jax.motion.retarget import Fit, estimate_height, retarget
+from qes_jax.motion.retarget import Fit, retarget
+from qes_jax.motion.subject import estimate_height
 from qes_jax.runs.folder import write_json
+
+THROUGH = 2.0  # [cm]
 
 if TYPE_CHECKING:
     from import_motion import Options
@@ -30,13 +34,17 @@ def import_clip(options: Options) -> dict[str, float | str]:
     recording, facts = _read(options)
     print("\n".join(f"{key:>24} {value}" for key, value in facts.items()), flush=True)
     began = time.perf_counter()
-    fit = retarget(recording, _scene_name(options), options.height)
+    fit = retarget(recording, _scene(options).name, options.height)
     took = time.perf_counter() - began
     print(f"character: {fit.height:.3f} m; recording scaled by {fit.scale:.3f}; fitted in {took:.1f} s", flush=True)
+    if fit.speed:
+        print(f"a walk on the spot: made to get along at {fit.speed:.2f} m/s")
     clip = _clip(options, fit, recording)
     save_clip(options.out, clip)
     quality = report(fit, clip.contact)
     print("\n".join(f"{key:>24} {value:8.2f}" for key, value in quality.items()))
+    if quality["object_penetration_cm"] > THROUGH:
+        print("The motion passes through objects. Do they stand where it was made? --scene CLIP puts them there")
     result = facts | quality | {"fit_seconds": took}
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
@@ -44,18 +52,21 @@ def import_clip(options: Options) -> dict[str, float | str]:
     return result
 
 
-def _scene_name(options: Options) -> str:
-    return find_scene(options.scene).name if options.scene else options.name or options.file.stem
+def _scene(options: Options) -> Scene:
+    """The scene that was named, or the boxes given."""
+    if options.scene and options.objects:
+        raise ValueError("give --objects or --scene, not both")
+    if not options.scene:
+        return Scene(options.name or options.file.stem, tuple(read_box(o) for o in options.objects))
+    return load_clip(options.scene).scene if options.scene.endswith(".npz") else find_scene(options.scene)
 
 
 def _read(options: Options) -> tuple[Recording, dict[str, float | str]]:
     """The recording, the part that is wanted of it, and what is to be said of the file."""
-    if options.scene and options.objects:
-        raise ValueError("give --objects or --scene, not both")
+    pieces = _scene(options).pieces
     choices = Choices(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)})
     kind, motion = read_motion(options.file, choices)
     recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, {})
-    pieces = find_scene(options.scene).pieces if options.scene else tuple(read_box(o) for o in options.objects)
     recording = dataclasses.replace(recording, fps=options.fps or recording.fps, pieces=pieces)
     if options.start or options.end is not None:
         recording = crop(recording, options.start, options.end)

@@ -31,7 +31,7 @@ class Options:
     objects: tuple[Path, ...] = ()
     """Boxes, OBJ meshes in the recording's world."""
     scene: str | None = None
-    """A scene instead: a built-in one, or a file (.toml, MJCF's .xml)."""
+    """A scene instead: a built-in one, a file (.toml, MJCF's .xml), or a clip (.npz) whose pieces stand as there."""
     skeleton: Path | None = None
     """The ASF of an AMC, else the one beside it."""
     map: Path | None = None

@@ -15,8 +15,9 @@ from qes_jax.motion.formats import holosoma
 from qes_jax.motion.formats.read import read_recording
 from qes_jax.motion.formats.recording import Recording, crop
 from qes_jax.motion.normal import Normal
-from qes_jax.motion.retarget import Fit, estimate_height, retarget
+from qes_jax.motion.retarget import Fit, retarget
 from qes_jax.motion.rig import Rig
+from qes_jax.motion.subject import estimate_height
 from qes_jax.motion.touch import Toucher
 
 BOX = Piece("box", "box", (0.8, 0.8, 0.3), (0.0, 0.0, 0.0), 0.2)

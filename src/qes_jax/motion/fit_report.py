@@ -7,7 +7,10 @@ from qes_jax.motion.contacts import NEAR, SLOW
 from qes_jax.motion.kept import kept_touches, runs
 from qes_jax.motion.retarget import Fit
 from qes_jax.motion.rig import Rig
+from qes_jax.motion.subject import is_joint
 from qes_jax.motion.touch import Toucher
+
+SHORTEST = 3  # frames from one to the next of a stance; a foot that swings may pass the floor closely
 
 
 def report(fit: Fit, contact: np.ndarray) -> dict[str, float]:
@@ -40,12 +43,12 @@ def report(fit: Fit, contact: np.ndarray) -> dict[str, float]:
 def point_errors(fit: Fit) -> dict[str, float]:
     """The four figures of distances, see `report`."""
     rig, recording = Rig(fit.world), fit.recording
-    poses = rig.poses(fit.qpos)
+    poses, points = rig.poses(fit.qpos), recording.points + np.array([0.0, 0.0, fit.lift])
     body = np.array([rig.body(a.link) for a in recording.anchors])
-    error = 100 * np.linalg.norm(poses.points(body, fit.offset) - recording.points, axis=-1)
+    error = 100 * np.linalg.norm(poses.points(body, fit.offset) - points, axis=-1)
     nominal = np.array([a.offset for a in recording.anchors]) * fit.height / HEIGHT
-    joints = np.array([not any(a.offset) and a.link != "pelvis" for a in recording.anchors])
-    own = 100 * np.linalg.norm(poses.points(body, nominal) - recording.points, axis=-1)[:, joints]
+    joints = np.array([is_joint(a) for a in recording.anchors])
+    own = 100 * np.linalg.norm(poses.points(body, nominal) - points, axis=-1)[:, joints]
     return {
         "mean_error_cm": float(error.mean()),
         "p95_error_cm": float(np.percentile(error, 95)),
@@ -69,7 +72,7 @@ def foot_slips(fit: Fit, contact: np.ndarray) -> list[np.ndarray]:
         labelled = np.any(contact[:, links], axis=(1, 2))
         standing = touching.any(axis=1) & labelled[:-1] & labelled[1:]
         least = np.where(touching, slip, np.inf).min(axis=1)
-        slips += [least[first:last] for first, last in runs(standing)]
+        slips += [least[first:last] for first, last in runs(standing) if last - first >= SHORTEST]
     return slips
 
 

@@ -2,7 +2,7 @@
 
 A cartoon's short legs and wide trunk cannot be matched point by point. Where a figure's bones are out of proportion by
 more than LIMIT, each is made as long as the character's, for a character with legs as long as the figure's; so feet
-stay where they stand.
+stay where they stand. Lengths of feet differ much among usual skeletons: they are changed, but do not decide.
 """
 
 from dataclasses import replace
@@ -19,7 +19,7 @@ from qes_jax.motion.formats.structure import ancestry
 from qes_jax.motion.rig import Rig
 
 LIMIT = 1.5  # people's bones differ by 1.2 from the character's, and so do where rigs put their joints
-LIMBS = (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist"))
+LIMBS = (("hip", "knee"), ("knee", "ankle"), ("ankle", "ball"), ("shoulder", "elbow"), ("elbow", "wrist"))
 BONES = (("hips", "head"), *((f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in LIMBS))
 WIDTHS = (("hip", "hips"), ("shoulder", "chest"))  # a pair, and the joint that carries it
 
@@ -30,17 +30,17 @@ def factors(motion: SkeletonMotion, roles: Roles) -> dict[str, float]:
     theirs = {role: place[:, motion.index(name)] for role, name in roles.items()}
     ours = _ours()
     size = leg_height(motion, roles) / HEIGHT
-    ends = [*BONES, *((f"right_{pair}", f"left_{pair}") for pair, _ in WIDTHS)]
+    ends = [*_bones(roles), *((f"right_{pair}", f"left_{pair}") for pair, _ in WIDTHS)]
     return {b: size * _distance(ours, a, b) / max(_distance(theirs, a, b), 1e-6) for a, b in ends}
 
 
 def proportioned(motion: SkeletonMotion, roles: Roles) -> tuple[SkeletonMotion, bool]:
     """The motion on a figure of the character's proportions, and whether that was needed."""
     needed = factors(motion, roles)
-    if max(max(f, 1 / f) for f in needed.values()) < LIMIT:
+    if max(max(f, 1 / f) for role, f in needed.items() if not role.endswith("_ball")) < LIMIT:
         return motion, False
     scale = np.ones(len(motion.joints))
-    for above, below in BONES:
+    for above, below in _bones(roles):
         for joint in _path(motion, roles[above], roles[below]):
             scale[joint] = needed[below]
     trunk = {motion.index(roles["head"]), *ancestry(motion, motion.index(roles["head"]))}
@@ -53,6 +53,11 @@ def proportioned(motion: SkeletonMotion, roles: Roles) -> tuple[SkeletonMotion, 
                 scale[j] = needed[f"left_{pair}"]
     pos = motion.pos * scale[:, None]
     return replace(motion, rest_pos=motion.rest_pos * scale[:, None], pos=pos), True
+
+
+def _bones(roles: Roles) -> list[tuple[str, str]]:
+    """Those of BONES that a figure has: not all have balls of the feet."""
+    return [bone for bone in BONES if all(role in roles for role in bone)]
 
 
 def _path(motion: SkeletonMotion, above: str, below: str) -> list[int]:

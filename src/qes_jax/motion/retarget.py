@@ -8,27 +8,33 @@ differ in where they put joints. Weights are our choice, see `Weights`.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from scipy import ndimage, special
+from scipy import special
 
 from qes_jax.model.character import HEIGHT, CharacterConfig
 from qes_jax.model.scene import Scene
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.clip import FPS
-from qes_jax.motion.formats.recording import Recording, bone_lengths, resample, scaled
+from qes_jax.motion.formats.recording import Recording, resample, scaled
+from qes_jax.motion.holds import Holds, find_holds
 from qes_jax.motion.normal import Normal
 from qes_jax.motion.rig import Poses, Rig
-from qes_jax.motion.touch import Toucher, Touches
+from qes_jax.motion.subject import estimate_height, grounded, is_joint, moved_on
+from qes_jax.motion.touch import Toucher
 
 HEIGHTS = (1.4, 2.0)  # [m] of characters
 REACH = 0.095  # [m] how far touches are looked for
 SOFT, SOFT_ANGLE = 0.002, 0.01  # [m], [rad] over which overlap and joint limits set in
 # [1/rad^2, 1/m^2] without it, what a linear model hardly feels, like a twist of the forearm, takes wild steps.
 DAMPING = 4e-3
-FLOAT = 0.065  # [m] a resting foot may seem to float, as the floor of a recording is rarely where it says
+# How much of the way an anchor goes to where its point is seen: half of it where the character has that very joint, so
+# that joints stay near joints and limbs keep their directions; nearly all where skeletons just put a point elsewhere.
+OWN, OTHER = 0.5, 0.9
+FARTHEST = 0.15  # [m] an anchor goes
+MOST_LIFT = 0.05  # [m]
 
 
 @dataclass(frozen=True)
@@ -49,19 +55,6 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Holds:
-    """Which geoms rest on an object: at those places distance and speed shall vanish."""
-
-    resting: np.ndarray  # (T, G) bool
-
-    def of(self, touches: Touches) -> np.ndarray:
-        """(T, C) the nearest touch of each resting geom."""
-        frames = np.arange(len(self.resting))[:, None]
-        nearest = touches.dist <= touches.least(self.resting.shape[1], touches.geom >= 0)[frames, touches.geom]
-        return self.resting[frames, touches.geom] & nearest & (touches.geom >= 0)
-
-
-@dataclass(frozen=True)
 class Fit:
     """A motion of the character and what it was fitted to."""
 
@@ -70,6 +63,8 @@ class Fit:
     recording: Recording  # at the clip's rate and the character's size
     qpos: np.ndarray  # (T, nq)
     offset: np.ndarray  # (P, 3) anchors in their links, as fitted [m]
+    lift: float  # [m] by which the recording was raised: its floor and pieces are rarely where its feet stand
+    speed: float  # [m/s] at which a walk on the spot was made to get along, 0 for other motions
     height: float  # [m] of the character
     scale: float  # by which the recording was made larger to fit a character of HEIGHTS
 
@@ -78,26 +73,17 @@ def retarget(recording: Recording, name: str, height: float | None = None, fps: 
     """Fit a character of `height` [m], else of the subject's, to a recording, at `fps` [Hz]."""
     estimate = estimate_height(recording)
     scale = 1.0 if height else float(np.clip(estimate, *HEIGHTS) / estimate)
-    recording = resample(scaled(recording, scale), fps)
     height = round(height or estimate * scale, 3)
+    recording, speed = moved_on(resample(scaled(recording, scale), fps))
+    recording = grounded(recording, height / HEIGHT)
     scene = Scene(name, recording.pieces)
     world = build_world(CharacterConfig(height=height), scene.pieces)
     solver = Solver(Rig(world), recording, height / HEIGHT)
-    return Fit(world, scene, recording, solver.solve(), solver.offset, height, scale)
-
-
-def estimate_height(recording: Recording) -> float:
-    """The subject's height [m]: the character's times how much longer the recorded bones are than the character's."""
-    rig = Rig(build_world())
-    body = np.array([rig.body(a.link) for a in recording.anchors])
-    offset = np.array([a.offset for a in recording.anchors])
-    ours = rig.poses(rig.model.qpos0[None]).points(body, offset)
-    mine = replace(recording, points=np.repeat(ours, 4, axis=0))
-    return HEIGHT * float(bone_lengths(recording).sum() / bone_lengths(mine).sum())
+    return Fit(world, scene, recording, solver.solve(), solver.offset, solver.lift, speed, height, scale)
 
 
 class Solver:
-    """The state of one fit: `qpos` (T, nq) and `offset` (P, 3)."""
+    """The state of one fit: `qpos` (T, nq), `offset` (P, 3) and `lift`."""
 
     def __init__(self, rig: Rig, recording: Recording, size: float, weights: Weights = Weights()) -> None:
         self.rig, self.recording, self.weights, self.fps = rig, recording, weights, recording.fps
@@ -106,6 +92,8 @@ class Solver:
         self.weight = np.array([a.weight for a in anchors])
         self.nominal = np.array([a.offset for a in anchors]) * size
         self.offset = self.nominal.copy()
+        self.give = np.array([[OWN if is_joint(a) else OTHER] for a in anchors])
+        self.lift = 0.0
         self.partner = _partners(recording.names)
         self.toucher = Toucher(rig, REACH)
         self.spheres = np.flatnonzero(self.toucher.mine & (rig.model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE))
@@ -122,6 +110,7 @@ class Solver:
             self.holds = find_holds(self.rig, self.toucher, self.qpos, self.fps)
             self.iterate(3, rest=self.weights.rest, contacts=True)
             self.fit_offsets()
+            self.fit_lift()
         self.iterate(3, rest=self.weights.rest, contacts=True)
         return self._clipped(self.qpos)
 
@@ -138,20 +127,27 @@ class Solver:
             self.qpos = self.rig.move(self.qpos, np.clip(step, -0.5, 0.5))
 
     def fit_offsets(self) -> None:
-        """Move each anchor to its point's mean place in the link, alike left and right, at most 9 cm from nominal."""
+        """Move each anchor towards its point's mean place in the link, alike left and right, for at most FARTHEST."""
         poses = self.rig.poses(self.qpos)
-        apart = self.recording.points - poses.xpos[:, self.body]
+        apart = self._targets() - poses.xpos[:, self.body]
         seen = np.einsum("tpji,tpj->pi", poses.xmat[:, self.body], apart) / len(apart)
         seen = 0.5 * (seen + seen[self.partner] * [1.0, -1.0, 1.0])
-        change = seen - self.nominal
-        self.offset = self.nominal + change * np.minimum(
-            1.0, 0.09 / np.linalg.norm(change, axis=1, keepdims=True).clip(1e-9)
-        )
+        change = self.give * (seen - self.nominal)
+        length = np.linalg.norm(change, axis=1, keepdims=True).clip(1e-9)
+        self.offset = self.nominal + change * np.minimum(1.0, FARTHEST / length)
+
+    def fit_lift(self) -> None:
+        """Raise or lower the recording to where contacts keep the character, by at most MOST_LIFT."""
+        height = self.rig.poses(self.qpos).points(self.body, self.offset)[..., 2] - self.recording.points[..., 2]
+        self.lift = float(np.clip(np.average(height.mean(axis=0), weights=self.weight**2), -MOST_LIFT, MOST_LIFT))
+
+    def _targets(self) -> np.ndarray:
+        return self.recording.points + np.array([0.0, 0.0, self.lift])
 
     def _add_points(self, normal: Normal, poses: Poses) -> None:
         points = poses.points(self.body, self.offset)
         jac = self.rig.jacobian(poses, self.body, points) * self.weight[:, None, None]
-        residual = (points - self.recording.points) * self.weight[:, None]
+        residual = (points - self._targets()) * self.weight[:, None]
         normal.add(jac.reshape(len(points), -1, self.rig.n), residual.reshape(len(points), -1))
 
     def _add_posture(self, normal: Normal, rest: float) -> None:
@@ -197,34 +193,6 @@ def _soft_positive(x: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]
     """Slope and value of a softened max(0, x): with a sharp one, constraints would switch on and off at every step."""
     slope = special.expit(x / width)
     return np.maximum(slope, 1e-12), width * np.logaddexp(0.0, x / width)
-
-
-def find_holds(rig: Rig, toucher: Toucher, qpos: np.ndarray, fps: float) -> Holds:
-    """Geoms that rest on something: near, slow, and for longer than an instant.
-
-    A foot's corner rests on what is below it only, if the foot is within FLOAT, the corner no more than 3 cm above the
-    foot's lowest (a lifted heel is) and slower than 0.35 m/s. Anything else rests within 3 cm and below 0.25 m/s. Our
-    choice.
-    """
-    m, touches = rig.model, toucher(qpos)
-    speed = np.linalg.norm(np.gradient(rig.poses(qpos).geom_xpos, 1.0 / fps, axis=0), axis=-1)
-    side = np.array([_foot_side(m.body(b).name) for b in m.geom_bodyid])
-    below = touches.normal[..., 2] > 0.7
-    usable = np.where(side[touches.geom] > 0, below, touches.dist < 0.03) & (touches.geom >= 0)
-    least = touches.least(m.ngeom, usable)
-    resting = (least < np.inf) & (speed < np.where(side > 0, 0.35, 0.25))
-    for foot in (1, 2):
-        mine = side == foot
-        lowest = least[:, mine].min(axis=1, keepdims=True)
-        resting[:, mine] &= (least[:, mine] <= lowest + 0.03) & (lowest <= FLOAT)
-    resting = np.pad(resting, ((4, 4), (0, 0)), mode="edge")  # the first and the last frame count as going on
-    return Holds(ndimage.binary_opening(ndimage.binary_closing(resting, np.ones((3, 1))), np.ones((4, 1)))[4:-4])
-
-
-def _foot_side(body: str) -> int:
-    """1 for a link of the left foot, 2 for the right, 0 for others."""
-    side, _, link = body.partition("_")
-    return {"left": 1, "right": 2}.get(side, 0) * (link in ("foot", "toes"))
 
 
 def _partners(names: tuple[str, ...]) -> list[int]:
