@@ -85,7 +85,7 @@ def test_hold_pins_and_release_lets_go(desk: Desk) -> None:
     place = drag_wrist(desk)
     desk.select("head")
     head, quat = desk.grip()
-    desk.enter(head + [0.1, 0.0, -0.05], quat)
+    desk.enter(head + np.array([0.1, 0.0, -0.05]), quat)
     assert np.linalg.norm(where(desk, "left_wrist") - place) < 3e-3
     desk.select("left_wrist")
     desk.release()
@@ -118,17 +118,20 @@ def test_mirroring_twice_is_the_pose_again_and_exchanges_the_hands(desk: Desk) -
     desk.mirror()
     np.testing.assert_allclose(desk.state.qpos, before, atol=1e-9)
     desk.copy_side("left")
-    np.testing.assert_allclose(where(desk, "right_wrist")[2], where(desk, "left_wrist")[2], atol=0.02)
+    mirror, qpos = desk.tools.mirror, desk.state.qpos
+    limbs = 7 + np.flatnonzero(mirror.left | mirror.right)
+    np.testing.assert_allclose(flip(mirror, qpos)[limbs], qpos[limbs], atol=1e-12)
+    np.testing.assert_array_equal(qpos[7:][mirror.left], before[7:][mirror.left])
 
 
 def test_carrying_the_whole_pose_moves_every_joint_and_pin_alike(desk: Desk) -> None:
     before = {j: where(desk, j) for j in ("head", "left_ankle")}
     desk.select("root")
     place, _ = desk.grip()
-    desk.enter(place + [1.0, 2.0, 0.0], np.array([np.sqrt(0.5), 0, 0, np.sqrt(0.5)]))
+    desk.enter(place + np.array([1.0, 2.0, 0.0]), np.array([np.sqrt(0.5), 0, 0, np.sqrt(0.5)]))
     for joint, old in before.items():
         x, y, z = old - place
-        np.testing.assert_allclose(where(desk, joint), place + [1 - y, 2 + x, z], atol=1e-4)
+        np.testing.assert_allclose(where(desk, joint), place + np.array([1 - y, 2 + x, z]), atol=1e-4)
     goals = [g for g in desk.state.goals if g.joint == "left_ankle" and g.position is not None]
     np.testing.assert_allclose(goals[0].position, where(desk, "left_ankle"), atol=1e-4)
 
@@ -164,7 +167,8 @@ def test_named_poses_come_back_and_broken_ones_are_refused(tmp_path: Path, desk:
     text = path.read_text()
     for broken, word in (
         ("{", "not a pose"), (text.replace('"left_knee"', '"third_knee"'), "hinges"),
-        (text.replace('"height": 1.75', '"height": "tall"'), "height"), (text.replace('"version": 1', '"version": 9'), "9"),
+        (text.replace('"height": 1.75', '"height": "tall"'), "height"),
+        (text.replace('"version": 1', '"version": 9'), "9"),
     ):  # fmt: skip
         path.write_text(broken)
         with pytest.raises(PoseError, match=word):
