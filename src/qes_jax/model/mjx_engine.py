@@ -33,8 +33,10 @@ class MjxEngine:
     def step(self, state: Physics, ctrl: jax.Array, n_substeps: int) -> tuple[Physics, Derived]:
         """See `Engine.step`."""
 
+        model = self._placed(state)
+
         def substep(data: mjx.Data, _) -> tuple[mjx.Data, None]:
-            return mjx.step(self._model, data), None
+            return mjx.step(model, data), None
 
         data = jax.lax.scan(substep, self._data(state).replace(ctrl=ctrl), length=n_substeps)[0]
         force = self._forces(data)
@@ -44,6 +46,19 @@ class MjxEngine:
     def forward(self, state: Physics) -> Derived:
         """See `Engine.forward`."""
         return derive(self._tree, state, no_force(self.world))
+
+    def _placed(self, state: Physics) -> mjx.Model:
+        """The model with the pieces where the state has them.
+
+        MJX 3.17 moves a mocap body only after the bodies below it, which thus hang on where the model has it.
+        """
+        layout = self.world.layout
+        if self.impl == "warp" or _rigid(self._mj):
+            return self._model
+        roots, quat = layout.piece_ids + 1, state.mocap_quat
+        quat = quat / jnp.linalg.norm(quat, axis=-1, keepdims=True)
+        pos, turn = self._model.body_pos.at[roots].set(state.mocap_pos), self._model.body_quat.at[roots].set(quat)
+        return self._model.replace(body_pos=pos, body_quat=turn)
 
     def _data(self, state: Physics) -> mjx.Data:
         return mjx.make_data(self._mj, impl=self.impl).replace(
@@ -72,6 +87,11 @@ class MjxEngine:
         force = _world_forces(contact, data._impl.efc_force)
         force = jnp.where(second, 1.0, -1.0)[:, None] * force * (link >= 0)[:, None]
         return jnp.zeros(shape, force.dtype).at[link, owner].add(force)
+
+
+def _rigid(m: mujoco.MjModel) -> bool:
+    """Whether nothing hangs on the mocap bodies."""
+    return not (m.body_mocapid[m.body_parentid] >= 0).any()
 
 
 def _limited(m: mujoco.MjModel) -> mujoco.MjModel:
