@@ -7,10 +7,10 @@ probable pose):
     d = e + S J^T (J S J^T + R)^-1 (r + J (d_now - e)),    e = (1 - RETURN) d_now
     S = spread^2,    R = (SHARP / weight)^2 + (DAMPING |r|)^2
 
-for the residual r and its Jacobian -J: what targets do not ask for goes back towards the guess, by RETURN in a step;
-all at once would overshoot where J changes much. Bones are as long as ever, for d are angles. Hinges are clipped to their
-ranges, and those which the step drives beyond stay at the limit in the next one while the others make up for it (a
-primal-dual active set). N poses are the last axis.
+for the residual r and its Jacobian -J: what targets do not ask for goes back towards the guess by RETURN in a step, for
+all at once would overshoot where J changes much. Bones are as long as ever, for d are angles. Hinges are clipped to
+their ranges, and those which the step drives beyond stay at the limit in the next one while the others make up for it
+(a primal-dual active set). N poses are the last axis.
 """
 
 import jax
