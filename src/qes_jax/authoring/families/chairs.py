@@ -7,7 +7,7 @@ import numpy as np
 from qes_jax.authoring.body import LEFT, RIGHT, Body
 from qes_jax.authoring.families.hands import overlay
 from qes_jax.authoring.families.sit import place, spot_on
-from qes_jax.authoring.furniture import TUCKED, Seat, Visit
+from qes_jax.authoring.furniture import Seat, Visit
 from qes_jax.authoring.gestures import look
 from qes_jax.authoring.recipe import Recipe
 from qes_jax.authoring.sitting import give_way, recline, support
@@ -37,7 +37,7 @@ def lean_tilting(rng: np.random.Generator, level: float) -> Recipe:
     angles = [float(np.clip(0.12 + 0.22 * level + a, 0.1, 0.36)) for a in rng.uniform(-0.04, 0.04, 3)]
     holds = [float(h) for h in rng.uniform(1.0, 2.2, int(rng.integers(2, 4)))]
     seated = 4.5 + sum(holds) + 3.2 * len(holds)
-    visit = Visit(float(rng.uniform(1.7, 2.3)), seated, float(rng.uniform(1.8, 2.4)), TUCKED)
+    visit = Visit(float(rng.uniform(1.7, 2.3)), seated, float(rng.uniform(1.8, 2.4)), 0.21)
     tell = partial(
         _tilting, seat=spot_on(piece, rng), visit=visit, angles=angles, holds=holds, away=float(rng.uniform(-1, 1))
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from qes_jax.authoring.body import Body
 from qes_jax.authoring.families.hands import gesture
-from qes_jax.authoring.families.sit import spot_on, stay
+from qes_jax.authoring.families.sit import RESTS, spot_on, stay
 from qes_jax.authoring.families.stand import GESTURES
 from qes_jax.authoring.families.style import draw_style, styled
 from qes_jax.authoring.furniture import RESTING, Visit
@@ -65,8 +65,7 @@ def styled_hands(targets: Targets, style, rng: np.random.Generator) -> Targets:
 def _sit(body: Body, story: Story, piece: Piece, speed: float, rng: np.random.Generator) -> None:
     seat = spot_on(piece, rng)
     down, up, seated = rng.uniform([1.7, 1.8, 6.0], [2.3, 2.4, 8.0])
-    resting = 0.3 if piece.kind in ("couch", "chair") else RESTING
-    visit = Visit(float(down), float(seated), float(up), resting)
+    visit = Visit(float(down), float(seated), float(up), RESTS.get(piece.kind, RESTING))
     _go(story, tuple(seat.point(seat.hips + 0.5)), speed)
     story.sit(seat, visit, partial(stay, body=body, seat=seat, kind=piece.kind, visit=visit, hands=True, rng=rng))
 

@@ -16,7 +16,8 @@ from qes_jax.model.scene import Piece, Scene
 
 SEATED = ("talk", "watch", "scratch", "offer")  # gestures that suit a sitter
 BESIDE = {"stool": (-0.03, 0.2, 0.0), "chair": (-0.03, 0.215, 0.0), "stool_high": (-0.02, 0.19, 0.0)}
-CUSHION, ARMREST = (0.0, 0.27, 0.0), (0.12, 0.34, 0.18)  # hands on the couch, from the seat below the hips [m]
+CUSHION = (0.0, 0.27, 0.0)  # hands on the couch, from the seat below the hips [m]
+RESTS = {"couch": 0.16, "chair": 0.26}  # [m] ankles ahead of hips that will move back: thighs then lie flat
 
 
 def sit_stool(rng: np.random.Generator, level: float) -> Recipe:
@@ -57,7 +58,7 @@ def spot_on(piece: Piece, rng: np.random.Generator) -> Seat:
 def _recipe(rng: np.random.Generator, level: float, kind: str) -> Recipe:
     piece = place(rng, kind)
     down, up, seated = rng.uniform([1.6, 1.7, 6.5], [2.4, 2.5, 10.0])
-    visit = Visit(float(down), float(seated), float(up), 0.3 if kind in ("couch", "chair") else RESTING)
+    visit = Visit(float(down), float(seated), float(up), RESTS.get(kind, RESTING))
     tell = partial(
         _sits, seat=spot_on(piece, rng), kind=kind, visit=visit,
         hands=level > 0.35 or kind == "couch", speed=float(rng.uniform(0.75, 1.1)), away=float(rng.uniform(-1.2, 1.2)),
