@@ -1,4 +1,4 @@
-"""One walking second on MJX: from the C engine's states and under the walk's own torques, in pieces of a tenth of a second.
+"""One walking second on MJX: from the C engine's states, under the walk's own torques, in pieces of a tenth of it.
 
 In one piece the two drift apart, as any two simulations of a walk without feedback do. All in float64, so that what
 differs is the engines, not the rounding.

@@ -26,6 +26,7 @@ from qes_jax.control.walk import HUMAN, touches
 from qes_jax.model.character import joint_kind
 
 SOON = 0.03  # [s] no target is asked for faster than this
+STRAIGHT = 0.45  # [rad] from a knee's limit
 FOLDING = ("hip_pitch", "knee", "hock", "ankle_pitch")  # joints by which legs fold
 
 
@@ -87,6 +88,7 @@ class Jump:
         self._start = np.zeros(3)  # of the centre of mass, when the state began
         self._forward = np.array([1.0, 0.0])  # of the jump
         self._done = False
+        self._knees = np.array([joint_kind(j) == "knee" for j in body.joints])
         folds = np.array([joint_kind(j) in FOLDING for j in body.joints])
         self._loose = np.where(folds, config.folding_weight, 1.0)
 
@@ -107,7 +109,7 @@ class Jump:
             self._enter(State.COMPRESS, d, time)
         elif self.state is State.COMPRESS and elapsed >= c.compress_time * scale:
             self._enter(State.THRUST, d, time)
-        elif self.state is State.THRUST and elapsed >= c.thrust_time * scale:
+        elif self.state is State.THRUST and (elapsed >= c.thrust_time * scale or self._straight(d)):
             self.flight = take_off(d, time, c.land * self.body.com_height, c.spread, c.swing)
             self._enter(State.ASCENT, d, time)
         elif self.state is State.ASCENT and com.velocity[2] < 0:
@@ -117,6 +119,10 @@ class Jump:
         elif self.state is State.IMPACT and elapsed >= c.rest_time * scale:
             self._done = True
             self._enter(State.STAND, d, time)
+
+    def _straight(self, d: Dynamics) -> bool:
+        """Whether a knee comes near its limit, where it could push no more and would be stopped with a jerk."""
+        return bool(np.any(d.data.qpos[self.body.qpos[self._knees]] < self.body.range[self._knees, 0] + STRAIGHT))
 
     def _enter(self, state: State, d: Dynamics, time: float) -> None:
         self.state, self.since, self._start = state, time, features.com(d).value
