@@ -50,7 +50,7 @@ def add_body(
         mesh = body_mesh(m, int(link) + 1, color)
         if mesh is not None:
             name = f"{path}/{m.body(link + 1).name}"
-            node = _add_mesh(server, name, mesh) if opacity is None else _add_glass(server, name, mesh, color, opacity)
+            node = add_mesh(server, name, mesh) if opacity is None else add_glass(server, name, mesh, color, opacity)
             updates.append(moving(node, poses.pos[:, link], poses.quat[:, link]))
     return updates
 
@@ -64,7 +64,7 @@ def add_room(
         mesh = body_mesh(m, int(body) + 1)
         if mesh is not None:
             pos, quat = poses.pos[:, body], poses.quat[:, body]
-            node = _add_mesh(server, f"{path}/{m.body(body + 1).name}", mesh)
+            node = add_mesh(server, f"{path}/{m.body(body + 1).name}", mesh)
             node.position, node.wxyz = pos[0], quat[0]
             if np.ptp(pos, axis=0).max() > 1e-4 or np.ptp(quat, axis=0).max() > 1e-4:
                 updates.append(moving(node, pos, quat))
@@ -85,7 +85,7 @@ def add_contacts(
             swell = SWELL * (1.5 if opacity else 1.0) * (1 + 0.2 * obj)
             mesh.vertices = mesh.vertices + swell * mesh.vertex_normals
             name = f"{path}/{world.layout.links[link]} on {world.layout.objects[obj]}"
-            node = _add_glass(server, name, mesh, color(int(obj)), opacity)
+            node = add_glass(server, name, mesh, color(int(obj)), opacity)
             updates += [
                 moving(node, poses.pos[:, body], poses.quat[:, body]), blinking(node, touching[:, link, obj])
             ]  # fmt: skip
@@ -108,7 +108,8 @@ def add_heights(server: viser.ViserServer, path: str, seen: HeightMap) -> list[U
     return [update, moving(cloud, seen.pos, seen.quat)]
 
 
-def _add_mesh(server: viser.ViserServer, name: str, mesh: trimesh.Trimesh) -> viser.SceneNodeHandle:
+def add_mesh(server: viser.ViserServer, name: str, mesh: trimesh.Trimesh) -> viser.GlbHandle:
+    """A mesh in its own vertex colours, as they are on a screen."""
     colors = cast(ColorVisuals, mesh.visual).vertex_colors
     linear = 255 * (colors[:, :3] / 255) ** 2.0  # glTF's vertex colours are linear, MuJoCo's are as on a screen
     mesh.visual = ColorVisuals(mesh, vertex_colors=np.column_stack([linear, colors[:, 3]]).astype(np.uint8))
@@ -116,10 +117,11 @@ def _add_mesh(server: viser.ViserServer, name: str, mesh: trimesh.Trimesh) -> vi
     return server.scene.add_mesh_trimesh(name, mesh)
 
 
-def _add_glass(
+def add_glass(
     server: viser.ViserServer, name: str, mesh: trimesh.Trimesh, color: tuple[int, int, int] | None,
     opacity: float | None,
-) -> viser.SceneNodeHandle:  # fmt: skip
+) -> viser.MeshHandle:  # fmt: skip
+    """A mesh in one colour, translucent."""
     return server.scene.add_mesh_simple(
         name, mesh.vertices, mesh.faces, color=color or (200, 200, 200), opacity=opacity, cast_shadow=False
     )

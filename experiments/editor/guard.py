@@ -1,0 +1,75 @@
+"""A viser server that answers only pages of its own.
+
+viser checks neither Host nor Origin, so any web page that is open in a browser on this machine could connect to the
+server on 127.0.0.1 and work its controls; these write files. viser hands all connections to `websockets`, whose
+`process_request` sees the headers first: while viser starts, it is given one that checks them.
+"""
+
+import http
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest import mock
+from urllib.parse import urlsplit
+
+import viser
+import websockets.asyncio.server as sockets
+
+from qes_jax.evaluate.view.live import start
+
+NAMES = ("127.0.0.1", "localhost")
+
+
+def start_guarded(port: int) -> viser.ViserServer:
+    """A server on exactly this port that answers only its own pages. Raises ValueError where the port is taken.
+
+    Raises RuntimeError where viser no longer starts its connections in a way that can be guarded.
+    """
+    with guarding() as guarded:
+        server = start(port)
+        if not guarded:
+            server.stop()
+            raise RuntimeError(f"viser {viser.__version__} cannot be guarded: use the version in constraints.txt")
+        return server
+
+
+@contextmanager
+def guarding() -> Iterator[list[int]]:
+    """Servers that start meanwhile are guarded; the list grows with each."""
+    guarded: list[int] = []
+    serve = sockets.serve
+
+    def serve_guarded(*args: Any, process_request: Callable | None = None, **options: Any) -> Any:
+        guarded.append(1)
+        return serve(*args, process_request=partial(checked, process_request), **options)
+
+    with mock.patch.object(sockets, "serve", serve_guarded):
+        yield guarded
+
+
+async def checked(answer: Callable | None, connection: Any, request: Any) -> Any:
+    """viser's own answer, or a refusal where the headers are not those of a page from here."""
+    port = connection.local_address[1]
+    why = refusal(request.headers.get_all("Host"), request.headers.get_all("Origin"), port)
+    if why:
+        return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
+    if answer is None:
+        return None
+    result = answer(connection, request)
+    return await result if hasattr(result, "__await__") else result
+
+
+def refusal(hosts: list[str], origins: list[str], port: int) -> str | None:
+    """Why a request is refused, if it is: exactly one Host, at most one Origin, both this server's."""
+    places = [f"{name}:{port}" for name in NAMES]
+    if len(hosts) != 1 or hosts[0].lower() not in places:
+        return f"Host is {', '.join(hosts) or 'missing'}, expected {places[0]}"
+    if len(origins) > 1 or any(_place(o) not in places for o in origins):
+        return f"Origin {', '.join(origins)} may not use this server"
+    return None
+
+
+def _place(origin: str) -> str:
+    parts = urlsplit(origin)
+    return parts.netloc.lower() if parts.scheme == "http" and not parts.path else ""

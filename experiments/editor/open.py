@@ -1,0 +1,69 @@
+"""From the words of a command line to a session that is served."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from clips import find_clips
+
+from editor.session import Place, Session
+from qes_jax.authoring.catalogue import RECIPES
+from qes_jax.model.character import CharacterConfig
+from qes_jax.model.scene import Scene
+from qes_jax.model.scene_file import find_scene
+from qes_jax.model.world import World, build_world
+from qes_jax.paths import weights_dir
+from qes_jax.pose.editor.desk import Desk, make_tools
+from qes_jax.pose.editor.library import list_poses, load_pose, pose_path
+from qes_jax.pose.editor.state import NQ
+from qes_jax.pose.prior import stay
+from qes_jax.pose.weights import load_prior
+
+if TYPE_CHECKING:
+    from edit_pose import Options
+
+
+def edit(options: Options) -> None:
+    """Serve a session until Ctrl-C. Raises FileNotFoundError, KeyError or ValueError that says what there is."""
+    alone = build_world(CharacterConfig(height=options.height))
+    qpos, scene = begin(options, alone)
+    prior = load_prior(weights_dir() / "pose" / "prior.npz") if options.prior == "yes" else stay
+    print("preparing the solver (some seconds)", file=sys.stderr)
+    desk = Desk(make_tools(alone, prior), qpos)
+    desk.drag(*desk.grip())  # compiles
+    desk.cancel()
+    world = build_world(CharacterConfig(height=options.height), scene.pieces)
+    session = Session(desk, Place(world, scene, options.poses, options.clips), options.port)
+    print(f"open {session.address} (Ctrl-C ends)", flush=True)
+    try:
+        session.run()
+    except KeyboardInterrupt:
+        print("\nended")
+
+
+def begin(options: Options, world: World) -> tuple[np.ndarray, Scene]:
+    """The pose (39,) to begin with, and the room."""
+    word, scene = options.start, find_scene(options.scene)
+    if word in world.layout.key_qpos:
+        return world.layout.key_qpos[word], scene
+    if word in list_poses(options.poses):
+        return load_pose(pose_path(options.poses, word), world), scene
+    if Path(word).suffix == ".json":
+        return load_pose(Path(word), world), scene
+    if word in RECIPES or Path(word).is_file():
+        return from_clip(options, scene)
+    known = [*world.layout.key_qpos, *list_poses(options.poses), *RECIPES]
+    raise FileNotFoundError(f"{word}: no such pose, clip or file; there are {', '.join(known)}")
+
+
+def from_clip(options: Options, scene: Scene) -> tuple[np.ndarray, Scene]:
+    """A moment of a clip, and its room where none was asked for. Raises ValueError at a time that it has not."""
+    clip = find_clips([options.start])[0]
+    if not 0 <= options.at <= clip.duration:
+        raise ValueError(f"--at {options.at:g}: {clip.name} lasts {clip.duration:.1f} s")
+    qpos = clip.qpos[round(options.at * clip.fps), :NQ].astype(np.float64)
+    qpos[2] *= options.height / clip.height
+    return qpos, clip.scene if options.scene == "flat" else scene
