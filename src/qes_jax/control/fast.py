@@ -56,9 +56,11 @@ class Fast:
     def _within(self, x: np.ndarray, Z: np.ndarray, level: Level, problem: Hierarchy) -> np.ndarray | None:
         """argmin |A (x + Z w) - b|^2 under G (x + Z w) <= h, None where there is none. Leaves the active rows."""
         G, h = problem.G, problem.h
+        if Z.shape[1] == 0:  # nothing is left free
+            return x
         A = level.A @ Z
         H, f = A.T @ A, A.T @ (level.A @ x - level.b)
-        scale = len(f) / np.trace(H)
+        scale = len(f) / max(float(np.trace(H)), 1e-12)
         H, f, slack, tol = scale * H, scale * f, h - G @ x, TOL * (1 + np.abs(h))
         slack[slack > -tol] = np.maximum(slack[slack > -tol], 0.0)  # x may touch a limit, by rounding beyond it
         for attempt in range(6):

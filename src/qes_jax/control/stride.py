@@ -44,6 +44,8 @@ class WalkGains:
     turn_weight: float = 4.0
     torque_weight: float = 0.02
     step_correction: float = 1.0  # of the landing, per metre that the capture point is off its path
+    foresight: float = 0.5  # share of the time left for which that distance is taken to grow as a free pendulum's
+    least_apart: float = 0.05  # [m] of the human, between the feet's tracks: no link touches a link
     most_correction: float = 0.4  # [m] of the human
     roll_kp: float = 200.0
     heeloff_knee: float = 0.5  # [rad] more bend of a knee whose heel is off the floor
@@ -148,12 +150,13 @@ class Walker:
         y, v, _ = step.path(time - step.start)
         off = capture_point(d, self.walk.omega) - (y + v / self.walk.omega)
         most = self.gains.most_correction * self.walk.size
-        step.correction = np.clip(self.gains.step_correction * off, -most, most)
+        growth = np.exp(self.gains.foresight * self.walk.omega * max(step.end - time, 0.0))
+        step.correction = np.clip(self.gains.step_correction * growth * off, -most, most)
         place = step.landing + step.correction
         left = np.array([-step.forward[1], step.forward[0]])
         out = 1.0 if step.swing == 0 else -1.0
         apart = out * left @ (place - step.path.pivot)
-        least = 0.1 * self.walk.size  # feet may not cross
+        least = self.gains.least_apart * self.walk.size  # feet may not cross
         return place + max(least - apart, 0.0) * out * left
 
     def _rest(self, d: Dynamics, step: Step, c: con.Contacts) -> list[Level]:
