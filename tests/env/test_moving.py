@@ -155,7 +155,7 @@ def turning(total: float) -> Clip:
     clip = wobble(Scene("one", (OFFICE,)), 108, name="turning")
     qpos = np.repeat(clip.qpos[:1], 108, axis=0).astype(np.float64)
     t = np.linspace(0, 1, 108)
-    qpos[:, 39] = total * t + 0.5 - 0.5 * np.cos(2 * np.pi * t)
+    qpos[:, 39] = total * t + 0.25 - 0.25 * np.cos(2 * np.pi * t)
     world = build_world(pieces=clip.scene.pieces)
     still = {
         k: np.repeat(getattr(clip, k)[:1], 108, axis=0)
@@ -174,7 +174,7 @@ def test_a_chair_goes_on_turning_or_comes_to_rest_but_never_jumps(total: float) 
     rate = np.abs(np.diff(longer.qpos[:, 39])) * clip.fps
     assert rate.max() <= 1.3 * (np.abs(np.diff(clip.qpos[:, 39])) * clip.fps).max()
     later = longer.qpos[200:, 39]
-    assert (np.ptp(later) > 0.5) == (total == 0.0)
+    assert (np.ptp(later) > 0.3) == (total == 0.0)
     np.testing.assert_allclose(longer.qvel[:-1, 38], np.diff(longer.qpos[:, 39]) * clip.fps, atol=1e-3)
 
 
