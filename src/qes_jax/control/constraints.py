@@ -26,9 +26,12 @@ class Contacts(NamedTuple):
 
 def corner(d: Dynamics, geom: int) -> Feature:
     """The lowest point of a foot's corner, a sphere."""
+    if geom in d.corners:
+        return d.corners[geom]
     at = d.data.geom_xpos[geom].copy()
     at[2] -= d.body.m.geom_size[geom, 0]
-    return point(d, int(d.body.m.geom_bodyid[geom]), at)
+    d.corners[geom] = point(d, int(d.body.m.geom_bodyid[geom]), at)
+    return d.corners[geom]
 
 
 def contacts(d: Dynamics, geoms: list[int]) -> Contacts:

@@ -7,6 +7,7 @@ so M is what that step inverts: inertia + armature + dt damping.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -25,6 +26,7 @@ class Dynamics:
     bias: np.ndarray  # (nv,) the same without passive forces
     qvel: np.ndarray  # (nv,)
     _jac: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    corners: dict[int, Any] = field(default_factory=dict)  # what `constraints.corner` has computed
 
     def jac(self, body: int) -> tuple[np.ndarray, np.ndarray]:
         """J (6, nv) of a body frame's velocity (linear, angular, world axes), and dJ/dt qvel (6,)."""

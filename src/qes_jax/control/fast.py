@@ -6,6 +6,7 @@ What neither solves goes to Algorithm 1. Inequalities enter when first violated,
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import daqp
 import numpy as np
@@ -44,10 +45,10 @@ class Fast:
                 continue
             (x, Z), below = space, problem.levels[met:]
             found = self._within(x, Z, below[0], problem)
-            for above, level in zip(below, below[1:], strict=False):
+            for above, level in pairwise(below):
                 if found is None:
                     break
-                Z = Z @ null_space(above.A @ Z)
+                Z = Z @ free_directions(above.A @ Z)
                 found = self._within(found, Z, level, problem)
             if found is not None:
                 return found
@@ -57,7 +58,7 @@ class Fast:
         """argmin |A (x + Z w) - b|^2 under G (x + Z w) <= h, None where there is none. Leaves the active rows."""
         G, h = problem.G, problem.h
         if Z.shape[1] == 0:  # nothing is left free
-            return x
+            return x if np.all(problem.G @ x <= problem.h + 1e-9 * (1 + np.abs(problem.h))) else None
         A = level.A @ Z
         H, f = A.T @ A, A.T @ (level.A @ x - level.b)
         scale = len(f) / max(float(np.trace(H)), 1e-12)
@@ -102,3 +103,9 @@ def solutions(level: Level) -> tuple[np.ndarray, np.ndarray] | None:
     square[:, :m] = factor
     Q, _, _ = lapack.dorgqr(square, tau)
     return Q[:, :m] @ y, Q[:, m:]
+
+
+def free_directions(A: np.ndarray) -> np.ndarray:
+    """Orthonormal basis of the null space of A (m, k): by QR where its rows are independent, else by SVD."""
+    space = solutions(Level(A, np.zeros(len(A))))
+    return null_space(A) if space is None else space[1]

@@ -46,9 +46,10 @@ def angular_momentum(d: Dynamics) -> Feature:
 def point(d: Dynamics, body: int, at: np.ndarray) -> Feature:
     """A point of a body [m], given where it is now (3,) in the world."""
     (J, bias), r = d.jac(body), at - d.data.xpos[body]
-    Jp = J[:3] - skew(r) @ J[3:]
-    w = J[3:] @ d.qvel
-    return Feature(at, Jp @ d.qvel, Jp, bias[:3] + np.cross(bias[3:], r) + np.cross(w, np.cross(w, r)))
+    arm = skew(r)
+    Jp = J[:3] - arm @ J[3:]
+    turn = skew(J[3:] @ d.qvel)
+    return Feature(at, Jp @ d.qvel, Jp, bias[:3] - arm @ bias[3:] + turn @ (turn @ r))
 
 
 def orientation(d: Dynamics, body: int) -> Feature:
