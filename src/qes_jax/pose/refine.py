@@ -33,16 +33,19 @@ def refine(figure: Figure, guess: jax.Array, spread: jax.Array, slots: Slots, st
     """
     low, high = _bounds(figure, guess)
 
-    def step(_: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        way, held = state
+    def step(_: int, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
+        way, held, asked = state
         now = apart(frames(figure, apart(move(figure, guess, way))))
         jac, missing = apart((jacobian(now, slots), residual(now, slots)))
-        wanted = _condition(jac, _outside(missing, slots), way, spread, held, slots)
+        missing, asked = _to_tolerance(missing, asked, slots)
+        wanted = _condition(jac, missing, way, spread, held, asked, slots)
         wanted = way + jnp.clip(wanted - way, -STRIDE, STRIDE)
-        return jnp.clip(wanted, low, high), (wanted < low) | (wanted > high)
+        return jnp.clip(wanted, low, high), (wanted < low) | (wanted > high), asked
 
     start = jnp.clip(jnp.zeros_like(spread), low, high)
-    way, _ = jax.lax.fori_loop(0, steps, step, (start, jnp.zeros(spread.shape, bool)))
+    used = jnp.asarray(slots.targets.weight) > 0
+    asked = used & (jnp.asarray(slots.targets.tolerance) == 0)
+    way, _, _ = jax.lax.fori_loop(0, steps, step, (start, jnp.zeros(spread.shape, bool), asked))
     return clip_hinges(figure, move(figure, guess, way))
 
 
@@ -62,25 +65,34 @@ def _bounds(figure: Figure, guess: jax.Array) -> tuple[jax.Array, jax.Array]:
     return jnp.concatenate([-free, low - guess[7:]]), jnp.concatenate([free, high - guess[7:]])
 
 
-def _outside(missing: jax.Array, slots: Slots) -> jax.Array:
-    """What is missing to the ball of the tolerance around each target, (S, 3, N); zero inside."""
-    distance = jnp.sqrt(jnp.sum(missing**2, axis=1, keepdims=True) + 1e-20)
-    return missing * jnp.maximum(0.0, 1.0 - jnp.asarray(slots.targets.tolerance)[:, None] / distance)
+def _to_tolerance(missing: jax.Array, asked: jax.Array, slots: Slots) -> tuple[jax.Array, jax.Array]:
+    """What is missing to the surface of the ball of the tolerance, (S, 3, N), and which targets ask for it (S, N).
+
+    A target asks from the step on that finds it beyond its tolerance: let go within it, it would be left again.
+    """
+    tolerance = jnp.asarray(slots.targets.tolerance)
+    distance = jnp.sqrt(jnp.sum(missing**2, axis=1) + 1e-20)
+    asked = asked | ((jnp.asarray(slots.targets.weight) > 0) & (distance > tolerance))
+    return missing * (asked * (1.0 - tolerance / distance))[:, None], asked
 
 
 def _condition(
-    jac: jax.Array, missing: jax.Array, way: jax.Array, spread: jax.Array, held: jax.Array, slots: Slots
+    jac: jax.Array,
+    missing: jax.Array,
+    way: jax.Array,
+    spread: jax.Array,
+    held: jax.Array,
+    asked: jax.Array,
+    slots: Slots,
 ) -> jax.Array:
-    """(38, N) the most probable way, where `held` degrees of freedom stay."""
+    """(38, N) the most probable way, where `held` degrees of freedom stay and the targets `asked` (S, N) pull."""
     size = jnp.sum(missing**2, axis=1)  # (S, N)
-    weight, tolerance = jnp.asarray(slots.targets.weight), jnp.asarray(slots.targets.tolerance)
-    asked = (weight > 0) & ((size > 0) | (tolerance == 0))
-    noise = (SHARP / jnp.maximum(weight, 1e-6)) ** 2 + DAMPING**2 * size
+    noise = (SHARP / jnp.maximum(jnp.asarray(slots.targets.weight), 1e-6)) ** 2 + DAMPING**2 * size
     rows = (jac * asked[:, None, None]).reshape(-1, *jac.shape[2:])  # (3 S, 38, N)
     variance = spread**2
     free = variance * ~held
     near = (1.0 - RETURN) * way
-    wanted = (missing * asked[:, None]).reshape(-1, missing.shape[-1]) + jnp.sum(rows * ((way - near) * ~held), axis=1)
+    wanted = missing.reshape(-1, missing.shape[-1]) + jnp.sum(rows * ((way - near) * ~held), axis=1)
     rows, wanted = apart((rows, wanted))
     gram = _gram(rows, free) + _diagonal(jnp.repeat(jnp.where(asked, noise, 1.0), 3, axis=0))
     force = solve_definite(gram, wanted)
