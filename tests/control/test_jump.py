@@ -37,7 +37,7 @@ def test_offsets_go_from_leaving_to_landing_and_turn_in_between() -> None:
         np.testing.assert_allclose(flight.offset(side, 1.0), left[side])
         np.testing.assert_allclose(flight.offset(side, 1.4), land[side], atol=1e-12)
     middle = np.array([flight.offset(side, 1.2) for side in (0, 1)])
-    assert middle[0, 1] > 0.4 and middle[1, 1] < -0.4  # both outwards
+    assert middle[0, 1] > 0.3 and middle[1, 1] < -0.4  # both outwards, the swung one less
     assert middle[0, 0] > 0.4 and abs(middle[1, 0]) < 0.05  # the left one forwards
     np.testing.assert_allclose(np.linalg.norm(middle, axis=1), np.linalg.norm(0.5 * (left + land), axis=1))
 
