@@ -123,14 +123,13 @@ class Walker:
         half = 0.5 * float(np.linalg.norm(ball.value - heel.value))
         landing = self._landing(d, step, time)
         left, done = step.end - time, (time - step.lift_off) / p.swing_duration
-        points = [
-            self._towards(heel, landing - half * step.forward, p.step_height, 0.0, done, left, p.swing_duration),
-            self._towards(ball, landing + half * step.forward, p.step_height, 0.25 * half, done, left, p.swing_duration),
-        ]
+        to_heel = self._towards(heel, landing - half * step.forward, p.step_height, 0.0, done, left, p.swing_duration)
+        to_ball = self._towards(ball, landing + half * step.forward, p.step_height, 0.25 * half, done, left, p.swing_duration)
         turn = features.orientation(d, foot.body)
         upright = setpoint(turn, level_frame(turn.value), self.gains.roll_kp, critical(self.gains.roll_kp))
-        along = turn.value[:, 0]
-        return [*points, one_row(along, upright)]
+        # The ball goes forward with the heel: its own two rows are across and up.
+        beside = np.array([[-step.forward[1], step.forward[0], 0.0], [0.0, 0.0, 1.0]])
+        return [to_heel, Level(beside @ to_ball.A, beside @ to_ball.b), one_row(turn.value[:, 0], upright)]
 
     def _towards(
         self, point: Feature, place: np.ndarray, height: float, end: float, done: float, left: float, duration: float
