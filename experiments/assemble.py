@@ -1,6 +1,6 @@
 """From settings to the things themselves: clips, world, engine, task, and a trained policy back from its run folder."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from qes_jax.env.task import Task
 from qes_jax.evaluate.starts import all_starts, continued
 from qes_jax.files import save_npz
 from qes_jax.model.engine import make_engine
+from qes_jax.model.scene import Scene
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.library import pack, world_for
 from qes_jax.ppo import train
@@ -39,10 +40,10 @@ def make_training(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams
     return task, params._replace(start_weight=params.start_weight * own)
 
 
-def make_task(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams]:
-    """The task in a world that can furnish every clip's scene, and its parameters."""
+def make_task(config: RunConfig, clips: list[Clip], also: Sequence[Scene] = ()) -> tuple[Task, EnvParams]:
+    """The task in a world that can furnish every clip's scene and those of `also`, and its parameters."""
     env = effective_env(config)
-    world = world_for(clips, config.character.actuation, env.sim_dt)
+    world = world_for(clips, config.character.actuation, env.sim_dt, also)
     task = Task(env, make_engine(world, config.engine))
     return task, task.params(pack(clips, world))
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from launch import cache_dir
@@ -39,6 +40,16 @@ def room_clips(room: Scene, where: str) -> list[Clip]:
         raise ValueError(f"{where}: no built-in clip fits this room; they use {kinds}. Give your own as --clips")
     print(f"{where}: {', '.join(c.name for c in clips)}", flush=True)
     return clips
+
+
+def training_scenes(config: RunConfig) -> list[Scene]:
+    """The scenes of the clips a run trains on, in their order, without building any; files that are gone have none."""
+    files, known = [w for w in config.scene if is_scene_file(w)], [w for w in config.scene if not is_scene_file(w)]
+    scenes = [RECIPES[name].scene for name in scene_clips(known)] + [read_scene(f) for f in files if Path(f).is_file()]
+    for word in () if config.scene else config.clips:
+        with suppress(FileNotFoundError):
+            scenes += [RECIPES[word].scene] if word in RECIPES else [clip.scene for clip in _load(word)]
+    return scenes
 
 
 def scene_clips(scenes: Sequence[str], held_out: bool = False) -> list[str]:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import jax
 import numpy as np
 from assemble import make_task
+from clips import training_scenes
 from settings import RunConfig
 from trained import Trained
 
@@ -14,6 +16,7 @@ from qes_jax.env.task import Task
 from qes_jax.evaluate.episode import Episode, episodes
 from qes_jax.evaluate.recording import record
 from qes_jax.evaluate.starts import continued
+from qes_jax.model.scene import moving_part
 from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.sensors import make_track, read_device, sensor_clip
@@ -31,10 +34,26 @@ class Trial:
 
 
 def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
-    """Clips that can be followed for `seconds` from any of their frames."""
+    """Clips that can be followed for `seconds` from any of their frames.
+
+    A policy sees the moving pieces of the rooms of its training, there or not, so the world has those too.
+    """
     longer = continued(clips, seconds)
-    task, params = make_task(trained.config, longer)
+    task, params = make_task(trained.config, longer, [moving_part(s) for s in training_scenes(trained.config)])
+    _check_sight(trained, task, params)
     return Trial(clips, longer, task, params._replace(mean_pose=trained.mean_pose), 1.0 / task.config.ctrl_dt)
+
+
+def _check_sight(trained: Trained, task: Task, params: EnvParams) -> None:
+    """Raises ValueError where the policy does not see what there is to be seen."""
+    _, seen = jax.eval_shape(task.reset, params, jax.random.key(0))
+    given, known = seen.policy.shape[0], trained.policy.mean.shape[0]
+    if given != known:
+        count = len(task.engine.world.layout.moving_ids)
+        raise ValueError(
+            f"{trained.folder.path}: the policy sees {known} numbers, but {count} moving bodies make it {given}: "
+            "it was trained in scenes with other moving furniture"
+        )
 
 
 def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:

@@ -46,6 +46,11 @@ def test_world_has_the_fewest_pieces_and_the_asked_drive(world):
     assert world.character.actuation == "pd" and world.plain.opt.timestep == 1 / 72
 
 
+def test_a_world_can_have_more_than_its_clips_need(clips):
+    assert [p.kind for p in world_for(clips[:1], also=[SCENES["stool"]]).pieces] == ["stool", "box", "box"]
+    assert [p.kind for p in world_for(clips, also=[SCENES["stool"]]).pieces] == ["stool", "box", "box"]
+
+
 def test_frames_lie_end_to_end(clips, reference):
     assert reference.start.tolist() == [0, 9, 16] and reference.length.tolist() == [9, 7, 5]
     for c, clip in enumerate(clips):

@@ -41,10 +41,16 @@ class Reference(NamedTuple):
     body_known: jax.Array  # (C,) bool, False where only the sensors were recorded
 
 
-def world_for(clips: Sequence[Clip], actuation: Literal["torque", "pd"] = "torque", sim_dt: float = SIM_DT) -> World:
-    """The smallest world that furnishes each of the clips. Raises ClipError where they do not share one body."""
+def world_for(
+    clips: Sequence[Clip], actuation: Literal["torque", "pd"] = "torque", sim_dt: float = SIM_DT,
+    also: Sequence[Scene] = (),
+) -> World:  # fmt: skip
+    """The smallest world that furnishes each of the clips. Raises ClipError where they do not share one body.
+
+    `also` are scenes to furnish besides, whose pieces come first.
+    """
     check_alike(clips)
-    pieces, _ = union([c.scene for c in clips])
+    pieces, _ = union([*also, *(c.scene for c in clips)])
     return build_world(CharacterConfig(clips[0].height, actuation), pieces, sim_dt)
 
 
