@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 from clips import find_clips
 
@@ -24,6 +25,8 @@ from qes_jax.pose.weights import load_prior
 
 if TYPE_CHECKING:
     from edit_pose import Options
+
+ROOM = 0.3  # [m]
 
 
 def edit(options: Options) -> None:
@@ -48,7 +51,7 @@ def begin(options: Options, world: World) -> tuple[np.ndarray, Scene]:
     """The pose (39,) to begin with, and the room."""
     word, scene = options.start, find_scene(options.scene)
     if word in world.layout.key_qpos:
-        return world.layout.key_qpos[word], scene
+        return clear_of(world.layout.key_qpos[word], scene), scene
     if word in list_poses(options.poses):
         return load_pose(pose_path(options.poses, word), world), scene
     if Path(word).suffix == ".json":
@@ -57,6 +60,22 @@ def begin(options: Options, world: World) -> tuple[np.ndarray, Scene]:
         return from_clip(options, scene)
     known = [*world.layout.key_qpos, *list_poses(options.poses), *RECIPES]
     raise FileNotFoundError(f"{word}: no such pose, clip or file; there are {', '.join(known)}")
+
+
+def clear_of(qpos: np.ndarray, scene: Scene) -> np.ndarray:
+    """The pose moved ahead, along X, until no box around a piece's geom is within ROOM of where it stands."""
+    room = build_world(pieces=scene.pieces)
+    data = mujoco.MjData(room.plain)
+    mujoco.mj_kinematics(room.plain, data)
+    geoms = room.layout.geoms
+    turn = data.xmat[geoms.body + 1].reshape(-1, 3, 3)
+    middle = data.xpos[geoms.body + 1] + np.einsum("gij,gj->gi", turn, geoms.pos)
+    half = np.einsum("gij,gj->gi", np.abs(turn), geoms.size)
+    low, high = ((middle + sign * (half + ROOM))[:, :2] for sign in (-1, 1))
+    qpos = qpos.copy()
+    while ((low < qpos[:2]) & (qpos[:2] < high)).all(axis=1).any():
+        qpos[0] += 0.05
+    return qpos
 
 
 def from_clip(options: Options, scene: Scene) -> tuple[np.ndarray, Scene]:

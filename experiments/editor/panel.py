@@ -47,8 +47,8 @@ class Panel:
     def _pose(self) -> None:
         gui = self._gui
         with gui.add_folder("joint"):
-            self.joint = self._heard(gui.add_dropdown("joint", JOINTS, "left_wrist"), "select")
-            self.kind = self._heard(gui.add_dropdown("target", tuple(WORDS.values()), "position"), "kind")
+            self.joint = self._heard(gui.add_dropdown("joint", JOINTS, initial_value="left_wrist"), "select")
+            self.kind = self._heard(gui.add_dropdown("target", tuple(WORDS.values()), initial_value="position"), "kind")
             self.place = gui.add_vector3("x y z [m]", (0.0, 0.0, 0.0), step=0.01)
             self.place.on_update(lambda e: e.client_id is not None and self._act("place", self.place.value))
             self.weight = self._heard(gui.add_slider("weight", 0.01, 1.0, 0.01, 1.0), "weight")
@@ -65,7 +65,7 @@ class Panel:
         with gui.add_folder("show"):
             self.ghost = self._heard(gui.add_checkbox("start pose", True), "ghost")
             self.spheres = self._heard(gui.add_checkbox("joints", True), "spheres")
-            self.beside = self._heard(gui.add_dropdown("beside it", (NONE, *METHODS), NONE), "beside")
+            self.beside = self._heard(gui.add_dropdown("beside it", (NONE, *METHODS), initial_value=NONE), "beside")
         gui.add_markdown(HELP)
 
     def _library(self) -> None:
@@ -74,7 +74,7 @@ class Panel:
         gui.add_button("save this pose", icon=viser.Icon.DEVICE_FLOPPY).on_click(
             lambda _: self._act("save_pose", self.name.value)
         )
-        self.saved = gui.add_dropdown("saved poses", (NONE,), NONE)
+        self.saved = gui.add_dropdown("saved poses", (NONE,), initial_value=NONE)
         for word, here, hint in (
             ("load", False, "where it was saved"), ("load here", True, "where the body stands, as it faces"),
         ):  # fmt: skip
@@ -90,7 +90,7 @@ class Panel:
             gui.add_button("set key pose at this time", icon=viser.Icon.KEYFRAME).on_click(
                 lambda _: self._act("add_key", self.time.value)
             )
-            self.key = gui.add_dropdown("key pose", (NONE,), NONE)
+            self.key = gui.add_dropdown("key pose", (NONE,), initial_value=NONE)
             for word, action in (("go to it", "go_key"), ("move to the time", "move_key"), ("delete it", "drop_key")):
                 gui.add_button(word).on_click(
                     lambda _, action=action: self._act(action, self.key.value, self.time.value)

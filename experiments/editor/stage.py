@@ -15,7 +15,7 @@ from qes_jax.pose.editor.beside import Beside
 from qes_jax.pose.editor.state import NQ
 from qes_jax.pose.skeleton import BONES, JOINTS, SKELETON
 
-FREE, PINNED, CHOSEN, WHOLE = (90, 150, 235), (235, 90, 60), (255, 205, 40), (60, 160, 110)
+FREE, PINNED, CHOSEN, WHOLE = (40, 110, 225), (240, 100, 30), (255, 205, 40), (40, 160, 90)
 GHOST, STICK = (110, 130, 150), (205, 120, 40)
 THICK = {"pelvis": 0.075, "spine1": 0.07, "spine2": 0.075, "neck": 0.062, "head": 0.04}
 RADIUS, AROUND = 0.056, 0.008  # [m] of other joints' spheres; how much larger the chosen one is
@@ -141,7 +141,7 @@ class Stage:
             place = tuple(np.array(joint.offset) * self.world.character.height / HEIGHT)
             radius = THICK.get(name, RADIUS)
         sphere = self.server.scene.add_icosphere(
-            path, radius, FREE, subdivisions=3, position=place, opacity=0.9, cast_shadow=False
+            path, radius, FREE, subdivisions=3, position=place, cast_shadow=False
         )
         sphere.on_click(lambda _: self._say(name))
         return sphere
