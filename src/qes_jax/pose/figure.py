@@ -70,7 +70,9 @@ def make_figure(world: World | None = None) -> Figure:
     )  # fmt: skip
 
 
-def _levels(parent: list[int], offset: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, ...]:
+def _levels(
+    parent: list[int], offset: np.ndarray, axis: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The tables of the levels, and the place of each hinge among them."""
     depth = np.array([len(_chain(parent, h)) - 1 for h in range(len(parent))])
     levels = [np.flatnonzero(depth == d).tolist() for d in range(depth.max() + 1)]

@@ -5,7 +5,7 @@ authors' public code; a pose is 22 x 3 positions in the canonical frame, each no
 """
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import flax.linen as nn
 import jax
@@ -64,6 +64,11 @@ class LatentSolver(nn.Module):
         return x
 
 
+def apply(module: nn.Module, params: Any, *inputs: jax.Array, method: str | None = None) -> jax.Array:
+    """A module's only result, which Flax's types do not tell."""
+    return cast(jax.Array, module.apply(params, *inputs, method=method))
+
+
 class Scale(NamedTuple):
     """Of each of the 66 features. The root's never change: they count as of deviation 1."""
 
@@ -99,8 +104,8 @@ def solve(paper: Paper, names: tuple[str, ...], points: jax.Array, goal: jax.Arr
     """
     coder, (mean, deviation) = AutoEncoder(), paper.scale
     normal, wanted = ((x.reshape(len(x), -1) - mean) / deviation for x in (points, goal))
-    z = coder.apply(paper.coder, normal, method="encode")
+    z = apply(coder, paper.coder, normal, method="encode")
     for name in names:
-        z = LatentSolver().apply(paper.solvers[name], z, wanted[:, columns_of(name)])
-    decoded = coder.apply(paper.coder, z, method="decode")
+        z = apply(LatentSolver(), paper.solvers[name], z, wanted[:, columns_of(name)])
+    decoded = apply(coder, paper.coder, z, method="decode")
     return (decoded * deviation + mean).reshape(points.shape)

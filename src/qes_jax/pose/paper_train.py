@@ -10,7 +10,7 @@ import numpy as np
 import optax
 
 from qes_jax.pose.data import PoseSet, pairs
-from qes_jax.pose.paper import AutoEncoder, LatentSolver, Paper, columns_of, scale_of
+from qes_jax.pose.paper import AutoEncoder, LatentSolver, Paper, apply, columns_of, scale_of
 from qes_jax.pose.skeleton import SETS
 
 Say = Callable[[str], None]
@@ -42,7 +42,7 @@ def train_paper(
     coder = AutoEncoder()
 
     def coder_loss(params, rows: jax.Array) -> jax.Array:
-        return jnp.mean((coder.apply(params, normal[rows]) - normal[rows]) ** 2)
+        return jnp.mean((apply(coder, params, normal[rows]) - normal[rows]) ** 2)
 
     def batches() -> tuple[np.ndarray]:
         return (rng.integers(0, len(points), schedule.batch),)
@@ -60,11 +60,11 @@ def _train_solver(name: str, coder_params, normal: jax.Array, poses: PoseSet, rn
     """Loss: squared error of the decoded pose, the targets' coordinates counting `target_weight` times."""
     coder, solver, columns = AutoEncoder(), LatentSolver(), columns_of(name)
     weight = jnp.ones(normal.shape[1]).at[columns].set(schedule.target_weight)
-    codes = coder.apply(coder_params, normal, method="encode")
+    codes = apply(coder, coder_params, normal, method="encode")
 
     def loss(params, start: jax.Array, end: jax.Array) -> jax.Array:
-        z = solver.apply(params, codes[start], normal[end][:, columns])
-        return jnp.mean(weight * (coder.apply(coder_params, z, method="decode") - normal[end]) ** 2)
+        z = apply(solver, params, codes[start], normal[end][:, columns])
+        return jnp.mean(weight * (apply(coder, coder_params, z, method="decode") - normal[end]) ** 2)
 
     params = solver.init(key, codes[:1], normal[:1, columns])
     draw = partial(pairs, poses, schedule.batch, schedule.seconds, rng)

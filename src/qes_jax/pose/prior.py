@@ -5,7 +5,7 @@ missing to it. It answers with a step of all 38 degrees of freedom and the devia
 the targets; both are trained through the refinement (`train.py`).
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import flax.linen as nn
 import jax
@@ -53,7 +53,7 @@ def learned(params: PriorParams, figure: Figure, start: jax.Array, slots: Slots)
     """Guess (39, N) within the hinges' ranges, and its deviations (38, N), in the canonical frame."""
     now = apart(frames(figure, start))
     inputs = apart(jnp.concatenate([_normal(params, start, now.points), target_features(residual(now, slots), slots)]))
-    answer = Network().apply(params.network, inputs.T).T
+    answer = cast(jax.Array, Network().apply(params.network, inputs.T)).T
     guess = clip_hinges(figure, move(figure, start, STEP * answer[:N_DOFS]))
     return apart((guess, stay(figure, start, slots)[1] * jnp.exp(jnp.clip(answer[N_DOFS:], *SHRINK))))
 
