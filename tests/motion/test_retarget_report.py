@@ -23,7 +23,7 @@ def exact() -> Fit:
     qpos = known_motion(world, 1.0)
     recording = recorded(world, qpos)
     offset = np.array([a.offset for a in recording.anchors]) * 1.68 / 1.75
-    return Fit(world, Scene("known", (BOX,)), recording, qpos, offset, 0.0, 0.0, 1.68, 1.0)
+    return Fit(world, Scene("known", (BOX,)), recording, qpos, offset, np.zeros(len(qpos)), 0.0, 1.68, 1.0)
 
 
 def test_distances_from_a_box_are_mujocos() -> None:
@@ -51,7 +51,8 @@ def test_a_shift_is_the_error_unless_the_recording_was_lifted(exact: Fit) -> Non
     higher = exact.qpos + np.eye(exact.qpos.shape[1])[2] * 0.07
     errors = point_errors(replace(exact, qpos=higher))
     assert all(np.isclose(e, 7.0) for e in errors.values())
-    assert np.allclose(list(point_errors(replace(exact, qpos=higher, lift=0.07)).values()), 0.0, atol=1e-6)
+    lifted = replace(exact, qpos=higher, lift=np.full(len(higher), 0.07))
+    assert np.allclose(list(point_errors(lifted).values()), 0.0, atol=1e-6)
     assert kept_touches(replace(exact, qpos=higher))["touches_kept"] == 0.0
 
 

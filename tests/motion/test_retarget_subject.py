@@ -16,7 +16,11 @@ from qes_jax.motion.build import make_clip
 from qes_jax.motion.clip import load_clip, save_clip
 from qes_jax.motion.formats.read import read_recording
 from qes_jax.motion.formats.recording import Recording
-from qes_jax.motion.subject import grounded, moved_on
+from qes_jax.motion.holds import floating
+from qes_jax.motion.retarget import retarget
+from qes_jax.motion.rig import Rig
+from qes_jax.motion.subject import moved_on
+from qes_jax.motion.touch import Toucher
 from tests.motion.squat import BOX, known_motion, recorded
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
@@ -49,11 +53,23 @@ def test_what_gets_along_or_stands_is_left_alone(walk: Recording) -> None:
     assert moved_on(replace(on_the_spot(walk)[0], pieces=(BOX,)))[1] == 0.0
 
 
-def test_a_walk_in_the_air_comes_down(walk: Recording) -> None:
-    up = np.array([0.0, 0.0, 0.12])
-    low, high = grounded(walk, 1.0), grounded(replace(walk, points=walk.points + up), 1.0)
-    assert low is walk and np.abs(high.points[..., 2] - walk.points[..., 2]).max() < 0.04
-    assert grounded(replace(walk, points=walk.points + up, pieces=(BOX,)), 1.0).points[0, 0, 2] > 0.9
+def test_who_hovers_comes_down_but_not_who_jumps() -> None:
+    world = build_world(CharacterConfig(height=1.68), (BOX,))
+    qpos, rig = known_motion(world, 4.0), Rig(world)
+    assert not floating(rig, qpos, 36.0).any()
+    jump = qpos.copy()
+    jump[40:60, 2] += 0.3
+    assert not floating(rig, jump, 36.0).any()
+    hover = qpos.copy()
+    hover[50:, 2] += 0.3
+    down = floating(rig, hover, 36.0)
+    assert np.allclose(down[:40], 0.0, atol=1e-3) and np.allclose(down[70:], 0.3, atol=0.015)
+
+
+def test_a_walk_in_the_air_ends_on_the_floor(walk: Recording) -> None:
+    fit = retarget(replace(walk, points=walk.points + np.array([0.0, 0.0, 0.25])), "walk")
+    assert np.abs(fit.lift + 0.25).max() < 0.04
+    assert Toucher(Rig(fit.world), 0.1)(fit.qpos).dist.min(axis=1).max() < 0.03
 
 
 def run(script: str, *args: object) -> None:

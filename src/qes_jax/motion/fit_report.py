@@ -5,7 +5,7 @@ import numpy as np
 from qes_jax.model.character import HEIGHT
 from qes_jax.motion.contacts import NEAR, SLOW
 from qes_jax.motion.kept import kept_touches, runs
-from qes_jax.motion.retarget import Fit
+from qes_jax.motion.retarget import Fit, raised
 from qes_jax.motion.rig import Rig
 from qes_jax.motion.subject import is_joint
 from qes_jax.motion.touch import Toucher
@@ -43,7 +43,7 @@ def report(fit: Fit, contact: np.ndarray) -> dict[str, float]:
 def point_errors(fit: Fit) -> dict[str, float]:
     """The four figures of distances, see `report`."""
     rig, recording = Rig(fit.world), fit.recording
-    poses, points = rig.poses(fit.qpos), recording.points + np.array([0.0, 0.0, fit.lift])
+    poses, points = rig.poses(fit.qpos), raised(recording.points, fit.lift)
     body = np.array([rig.body(a.link) for a in recording.anchors])
     error = 100 * np.linalg.norm(poses.points(body, fit.offset) - points, axis=-1)
     nominal = np.array([a.offset for a in recording.anchors]) * fit.height / HEIGHT

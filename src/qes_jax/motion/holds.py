@@ -10,6 +10,9 @@ from qes_jax.motion.touch import Toucher, Touches
 
 FLOAT = 0.065  # [m] a resting foot may seem to float, as the floor of a recording is rarely where it says
 
+HOVER = 1.0  # [m] from how high a body that floats is brought down
+FLIGHT, LONGEST = 0.7, 100  # [s] of a high jump, and frames more than that
+
 
 @dataclass(frozen=True)
 class Holds:
@@ -44,6 +47,16 @@ def find_holds(rig: Rig, toucher: Toucher, qpos: np.ndarray, fps: float) -> Hold
         resting[:, mine] &= (least[:, mine] <= lowest + 0.03) & (lowest <= FLOAT)
     resting = np.pad(resting, ((4, 4), (0, 0)), mode="edge")  # the first and the last frame count as going on
     return Holds(ndimage.binary_opening(ndimage.binary_closing(resting, np.ones((3, 1))), np.ones((4, 1)))[4:-4])
+
+
+def floating(rig: Rig, qpos: np.ndarray, fps: float) -> np.ndarray:
+    """(T,) height [m] that the whole body hovers over everything for longer than a jump lasts, 0 below FLOAT.
+
+    So does one who lies on a fat back, or climbs on what the scene does not have.
+    """
+    gap = Toucher(rig, HOVER)(qpos).dist.min(axis=1).clip(0.0, HOVER)
+    lasting = ndimage.grey_opening(np.pad(gap, LONGEST, mode="edge"), round(FLIGHT * fps))[LONGEST:-LONGEST]
+    return ndimage.gaussian_filter1d(np.where(lasting > FLOAT, lasting, 0.0), 0.1 * fps, mode="nearest")
 
 
 def _foot_side(body: str) -> int:

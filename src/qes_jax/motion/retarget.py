@@ -19,10 +19,10 @@ from qes_jax.model.scene import Scene
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.clip import FPS
 from qes_jax.motion.formats.recording import Recording, resample, scaled
-from qes_jax.motion.holds import Holds, find_holds
+from qes_jax.motion.holds import Holds, find_holds, floating
 from qes_jax.motion.normal import Normal
 from qes_jax.motion.rig import Poses, Rig
-from qes_jax.motion.subject import estimate_height, grounded, is_joint, moved_on
+from qes_jax.motion.subject import estimate_height, is_joint, moved_on
 from qes_jax.motion.touch import Toucher
 
 HEIGHTS = (1.4, 2.0)  # [m] of characters
@@ -63,7 +63,7 @@ class Fit:
     recording: Recording  # at the clip's rate and the character's size
     qpos: np.ndarray  # (T, nq)
     offset: np.ndarray  # (P, 3) anchors in their links, as fitted [m]
-    lift: float  # [m] by which the recording was raised: its floor and pieces are rarely where its feet stand
+    lift: np.ndarray  # (T,) [m] by which the recording was raised: its feet rarely stand where floor and pieces are
     speed: float  # [m/s] at which a walk on the spot was made to get along, 0 for other motions
     height: float  # [m] of the character
     scale: float  # by which the recording was made larger to fit a character of HEIGHTS
@@ -75,7 +75,6 @@ def retarget(recording: Recording, name: str, height: float | None = None, fps: 
     scale = 1.0 if height else float(np.clip(estimate, *HEIGHTS) / estimate)
     height = round(height or estimate * scale, 3)
     recording, speed = moved_on(resample(scaled(recording, scale), fps))
-    recording = grounded(recording, height / HEIGHT)
     scene = Scene(name, recording.pieces)
     world = build_world(CharacterConfig(height=height), scene.pieces)
     solver = Solver(Rig(world), recording, height / HEIGHT)
@@ -93,7 +92,7 @@ class Solver:
         self.nominal = np.array([a.offset for a in anchors]) * size
         self.offset = self.nominal.copy()
         self.give = np.array([[OWN if is_joint(a) else OTHER] for a in anchors])
-        self.lift = 0.0
+        self.lift = np.zeros(len(recording.points))
         self.partner = _partners(recording.names)
         self.toucher = Toucher(rig, REACH)
         self.spheres = np.flatnonzero(self.toucher.mine & (rig.model.geom_type == mujoco.mjtGeom.mjGEOM_SPHERE))
@@ -106,11 +105,14 @@ class Solver:
         for _ in range(2):
             self.iterate(3, rest=self.weights.rest, contacts=False)
             self.fit_offsets()
+        sunk = floating(self.rig, self.qpos, self.fps)
+        self.lift = -sunk
+        self.qpos[:, 2] -= sunk
         for _ in range(3):
             self.holds = find_holds(self.rig, self.toucher, self.qpos, self.fps)
             self.iterate(3, rest=self.weights.rest, contacts=True)
             self.fit_offsets()
-            self.fit_lift()
+            self.fit_lift(-sunk)
         self.iterate(3, rest=self.weights.rest, contacts=True)
         return self._clipped(self.qpos)
 
@@ -136,13 +138,14 @@ class Solver:
         length = np.linalg.norm(change, axis=1, keepdims=True).clip(1e-9)
         self.offset = self.nominal + change * np.minimum(1.0, FARTHEST / length)
 
-    def fit_lift(self) -> None:
-        """Raise or lower the recording to where contacts keep the character, by at most MOST_LIFT."""
+    def fit_lift(self, given: np.ndarray) -> None:
+        """Raise the recording, beyond what is given (T,), to where contacts keep the body: by MOST_LIFT at most."""
         height = self.rig.poses(self.qpos).points(self.body, self.offset)[..., 2] - self.recording.points[..., 2]
-        self.lift = float(np.clip(np.average(height.mean(axis=0), weights=self.weight**2), -MOST_LIFT, MOST_LIFT))
+        more = np.average((height - given[:, None]).mean(axis=0), weights=self.weight**2)
+        self.lift = given + np.clip(more, -MOST_LIFT, MOST_LIFT)
 
     def _targets(self) -> np.ndarray:
-        return self.recording.points + np.array([0.0, 0.0, self.lift])
+        return raised(self.recording.points, self.lift)
 
     def _add_points(self, normal: Normal, poses: Poses) -> None:
         points = poses.points(self.body, self.offset)
@@ -187,6 +190,11 @@ class Solver:
         turned = np.sign(np.einsum("ti,ti->t", qpos[1:, 3:7], qpos[:-1, 3:7]))
         qpos[1:, 3:7] *= np.cumprod(turned)[:, None]
         return qpos
+
+
+def raised(points: np.ndarray, lift: np.ndarray) -> np.ndarray:
+    """Points (T, P, 3), those of each frame by its lift (T,) higher."""
+    return points + lift[:, None, None] * np.array([0.0, 0.0, 1.0])
 
 
 def _soft_positive(x: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What a recording tells of its subject and place before any fit: height, floor, walking on the spot."""
+"""What a recording tells of its subject and place before any fit: height, walking on the spot."""
 
 from dataclasses import replace
 
@@ -7,10 +7,7 @@ import numpy as np
 from qes_jax.model.character import HEIGHT
 from qes_jax.model.world import build_world
 from qes_jax.motion.formats.recording import Anchor, Recording, bone_lengths
-from qes_jax.motion.holds import FLOAT
 from qes_jax.motion.rig import Rig
-
-STANDING = 0.02  # [m] height of the ball of a standing foot, at 1.75 m
 
 
 def is_joint(anchor: Anchor) -> bool:
@@ -27,18 +24,6 @@ def estimate_height(recording: Recording) -> float:
     mine = replace(recording, points=np.repeat(ours, 4, axis=0))
     theirs, ours = bone_lengths(recording), bone_lengths(mine)
     return HEIGHT * float(theirs @ ours / (ours @ ours))
-
-
-def grounded(recording: Recording, size: float) -> Recording:
-    """A recording without pieces, lowered where its feet walk above the floor by more than a rest bridges.
-
-    `size` is the character's, relative to HEIGHT. Feet are as low as a tenth of the frames have them.
-    """
-    _, heights = _feet(recording)
-    low = float(np.percentile(heights.min(axis=1), 10)) - STANDING * size
-    if recording.pieces or low < FLOAT:
-        return recording
-    return replace(recording, points=recording.points - np.array([0.0, 0.0, low]))
 
 
 def moved_on(recording: Recording) -> tuple[Recording, float]:
