@@ -36,7 +36,7 @@ COLUMNS = (  # heading, key of the report, digits, bar
 TEXT = """# Retargeting
 
 How well recordings become motions of the character. Made by `{command}`; the recordings are not part of this
-repository. Bold figures miss their bar.
+repository. Bold figures miss their bar. The solver's weights and thresholds were chosen on these same recordings.
 
 {table}
 
@@ -44,7 +44,9 @@ repository. Bold figures miss their bar.
   1.4 and 2.0 m the recording is scaled uniformly. A stylised figure's bones are first given the character's
   proportions, their directions kept, and a walk on the spot (Walking_A) is made to get along.
 - **raised**: how much higher the fit found the recording to be meant, in the mean: its floor is rarely where its feet
-  stand. A body that hovers for longer than a jump lasts is brought down, as one that lies on a cartoon's fat back.
+  stand. A body that hovers for longer than a jump lasts is brought down, as one that lies on a cartoon's fat back, or
+  walks on ground that the scene does not have (03_01). Distances below are to the recording as scaled, raised and, for
+  stylised figures (all of kaykit), with the changed bones.
 - **joints**: distances of the limbs' recorded joints (shoulders, elbows, wrists, hips, knees, ankles, balls of the
   feet) to the character's own, which has one set of proportions for everyone. Bar: 3 cm in the mean. The iClone rig
   misses it, as it has the legs of someone of 2.0 m and the upper arms of someone of 1.5 m.
