@@ -44,7 +44,7 @@ class WalkParameters:
 
 STYLES = {
     "normal": WalkParameters(),
-    "fast": WalkParameters(swing_duration=0.42, step_length=0.6, swing_delay=0.07, height=0.94, trunk_offset=0.03, elbow=0.5),
+    "fast": WalkParameters(swing_duration=0.45, step_length=0.6, swing_delay=0.06, height=0.94, trunk_offset=0.03, elbow=0.5),
     "slow": WalkParameters(swing_duration=0.65, step_length=0.28, swing_delay=0.2, step_height=0.05),
     "sad": WalkParameters(
         swing_duration=0.6, step_length=0.26, swing_delay=0.18, step_height=0.04, trunk_offset=0.06, height=0.96,

@@ -23,7 +23,7 @@ from qes_jax.model.character import joint_kind
 NEAR = 0.012  # [m] corners so low may push
 ABOUT = np.array([1.0, 1.0, 1.0])  # weights of angular momentum about X, Y, Z: arms swing against yaw above all
 YAW_LESS = np.array([1.0, 1.0, 0.3])  # hips and shoulders may turn against each other
-MOST = 100.0  # [m/s2] of a swinging foot
+
 SOONEST = 0.06  # [s] least time that a target is given
 
 
@@ -36,6 +36,7 @@ class WalkGains:
     height_weight: float = 1.0
     dip: float = 1.0  # share of the pendulum's
     trunk_kp: float = 60.0
+    sole: float = 0.4  # share of the soles for the centre of mass, the rest keeps the body upright
     momentum_kp: float = 5.0
     momentum_weight: float = 0.2
     pose_kp: float = 50.0
@@ -44,11 +45,12 @@ class WalkGains:
     turn_weight: float = 4.0
     torque_weight: float = 0.02
     step_correction: float = 1.0  # of the landing, per metre that the capture point is off its path
-    foresight: float = 0.5  # share of the time left for which that distance is taken to grow as a free pendulum's
+    foresight: float = 0.0  # share of the time left for which that distance is taken to grow as a free pendulum's
     least_apart: float = 0.05  # [m] of the human, between the feet's tracks: no link touches a link
     most_correction: float = 0.4  # [m] of the human
     roll_kp: float = 200.0
-    heeloff_knee: float = 0.5  # [rad] more bend of a knee whose heel is off the floor
+    most: float = 100.0  # [m/s2] of the swinging foot
+    heeloff_knee: float = 0.9  # [rad] more bend of a knee whose heel is off the floor
 
 
 class Walker:
@@ -106,6 +108,7 @@ class Walker:
         com = features.com(d)
         wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
         corners = d.data.geom_xpos[pushing][:, :2]
+        corners = corners + (1 - self.gains.sole) * (corners.mean(axis=0) - corners) if len(pushing) else corners
         return [rows(com, reachable(wanted, com.value, corners), np.array([1.0, 1.0, self.gains.height_weight]))]
 
     def _trunk(self, d: Dynamics, step: Step) -> list[Level]:
@@ -142,7 +145,7 @@ class Walker:
         else:
             z, speed, time = end - 0.1 * (left < 0), -0.1, soon
         rise, _ = target_acceleration(point.value[2], point.velocity[2], z, speed, time)
-        return rows(point, np.clip(np.append(flat, rise), -MOST, MOST))
+        return rows(point, np.clip(np.append(flat, rise), -self.gains.most, self.gains.most))
 
     def _landing(self, d: Dynamics, step: Step, time: float) -> np.ndarray:
         """(2,) the planned place, moved as far as the capture point is off its path."""

@@ -15,6 +15,7 @@ HUMAN = 0.95  # [m] height of the human's centre of mass, which the parameters' 
 TOUCH = 0.004  # [m] a corner so low touches
 EARLIEST = 0.6  # of the swing: before that a touch is a scuff
 PLANTING = 0.1  # [s] after which a planted foot counts as flat
+EVEN = 0.2  # of the sole, before and behind its middle, that the centre of pressure travels by plan
 LONGER = 0.15  # [m] of the human: at most so much longer than the last step
 SHIFT = 0.6  # [s] the shift of weight before the first step
 
@@ -97,12 +98,12 @@ class Walk:
         forward, left = directions(p.heading)
         at, out = sole_middle(d, stance)[:2], 1.0 if stance == 1 else -1.0  # out: along `left`, to the swing foot's side
         com = features.com(d).value[:2]
-        path = self._path(com, at, 0.5 * self.length * forward, p, out, 0.5 * sole_length(d, stance))
+        path = self._path(com, at, 0.5 * self.length * forward, p, out, EVEN * sole_length(d, stance))
         following = min(p.step_length, self.length + LONGER * self.size) * forward
         across = p.hip_shift * out * left
         # Where the capture point would lie from the next foot if the next step began between the feet.
         between = -0.5 * following - across
-        ahead = self._path(between, np.zeros(2), 0.5 * following, p, -out, 0.5 * sole_length(d, stance))
+        ahead = self._path(between, np.zeros(2), 0.5 * following, p, -out, EVEN * sole_length(d, stance))
         offset = capture(*ahead(0.0)[:2], self.omega)
         landing = capture(*path(path.duration)[:2], self.omega) - offset
         return Step(stance, time, p, path, forward, landing)
