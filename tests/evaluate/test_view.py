@@ -200,7 +200,7 @@ def test_a_browser_plays_the_page(tmp_path: Path, show: Show) -> None:
         asked = []
         page.on("request", lambda r: asked.append(r.url) if r.url.startswith("http") else None)
         page.goto((tmp_path / "p.html").as_uri())
-        page.wait_for_selector("[role=slider]", timeout=60_000)
+        page.wait_for_selector("[role=slider]", state="attached", timeout=60_000)  # its thumb is never drawn
         last = float(page.locator("[role=slider]").first.get_attribute("aria-valuemax"))
         assert page.get_by_text("touches low").count() == 1
         browser.close()
