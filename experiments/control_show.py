@@ -85,6 +85,10 @@ def move(nodes: Mapping[int, viser.SceneNodeHandle], body: Body, data: mujoco.Mj
         node.position, node.wxyz = data.xpos[i], data.xquat[i]
 
 
+def named(styles: Mapping[str, WalkParameters], wanted: WalkParameters) -> str:
+    return next(name for name, p in styles.items() if p == wanted)
+
+
 class Scene:
     """The page: body, sliders for every parameter, styles, a button that pushes."""
 
@@ -94,7 +98,7 @@ class Scene:
         self._nodes = add_body(self.server, body)
         self._base, self._push = start, 0.0
         gui = self.server.gui
-        choice = gui.add_dropdown("style", tuple(styles), initial_value=next(n for n, p in styles.items() if p == start))
+        choice = gui.add_dropdown("style", tuple(styles), initial_value=named(styles, start))
         self._sliders = {
             name: gui.add_slider(name, low, high, step, initial_value=float(np.clip(getattr(start, name), low, high)))
             for name, (low, high, step) in SLIDERS.items()

@@ -85,7 +85,7 @@ def test_inertia_and_bias_give_the_motion_that_mujoco_steps(body: Body) -> None:
     """M and h are those of the implicit step: without contact and with motors still, M qacc + h = 0 after one step."""
     qpos, qvel, _ = state(body)
     qpos[2] += 5.0
-    qpos[body.qpos] = np.clip(qpos[body.qpos], *(body.range.T + [[0.05], [-0.05]]))
+    qpos[body.qpos] = np.clip(qpos[body.qpos], *np.add(body.range.T, [[0.05], [-0.05]]))
     d = dynamics(body, qpos, qvel)
     mujoco.mj_step(body.m, d.data)
     acceleration = (d.data.qvel - qvel) / body.m.opt.timestep

@@ -15,11 +15,13 @@ from qes_jax.control.support import hull, nearest, reachable
 
 
 def test_a_target_is_reached_with_its_velocity() -> None:
-    y0, v0, goal, speed, T = np.array([0.1, -2.0]), np.array([1.0, 0.5]), np.array([2.0, 3.0]), np.array([-1.0, 4.0]), 0.7
+    y0, v0, T = np.array([0.1, -2.0]), np.array([1.0, 0.5]), 0.7
+    goal, speed = np.array([2.0, 3.0]), np.array([-1.0, 4.0])
     a, b = target_acceleration(y0, v0, goal, speed, T)
     t = np.linspace(0.0, T, 20001)[:, None]
     acceleration = (1 - t / T) * a + t / T * b
-    velocity = v0 + np.concatenate([[[0, 0]], np.cumsum((acceleration[1:] + acceleration[:-1]) / 2 * T / 20000, axis=0)])
+    gained = np.cumsum((acceleration[1:] + acceleration[:-1]) / 2 * T / 20000, axis=0)
+    velocity = v0 + np.concatenate([[[0, 0]], gained])
     place = y0 + ((velocity[1:] + velocity[:-1]) / 2).sum(axis=0) * T / 20000
     np.testing.assert_allclose(velocity[-1], speed, atol=1e-9)
     np.testing.assert_allclose(place, goal, atol=1e-7)
@@ -27,7 +29,7 @@ def test_a_target_is_reached_with_its_velocity() -> None:
 
 @pytest.mark.parametrize("even", [0.0, 0.4, 1.0])
 def test_the_path_of_a_step(even: float) -> None:
-    """It joins its ends, its derivatives are those of its places, and where it falls it is a pendulum over the pivot."""
+    """It joins its ends, its derivatives are those of its places, and where it falls it is a pendulum."""
     left = np.array([0.0, 1.0])
     path = ComPath(np.array([-0.2, 0.0]), np.array([0.3, 0.02]), np.array([0.1, 0.1]), left, 0.03, 0.6, 3.2, even)
     np.testing.assert_allclose(path(0.0)[0], path.p0, atol=1e-12)

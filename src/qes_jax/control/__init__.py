@@ -1,1 +1,1 @@
-"""Locomotion by prioritised optimisation of features (de Lasa, Mordatch, Hertzmann, SIGGRAPH 2010). No motion capture."""
+"""Locomotion by prioritised optimisation of features (de Lasa et al., SIGGRAPH 2010). No motion capture."""

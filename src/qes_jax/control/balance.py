@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qes_jax.control import contact, features
 from qes_jax.control import constraints as con
+from qes_jax.control import contact, features
 from qes_jax.control.body import Body
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.hierarchy import Level
@@ -26,10 +26,13 @@ class BalanceConfig:
     pose_weight: float = 1.0
 
 
+CONFIG = BalanceConfig()
+
+
 class Balance:
     """Stands where it stands. A controller is called once a tick with the dynamics and the time [s]."""
 
-    def __init__(self, body: Body, config: BalanceConfig = BalanceConfig()) -> None:
+    def __init__(self, body: Body, config: BalanceConfig = CONFIG) -> None:
         self.body, self.config = body, config
 
     def __call__(self, d: Dynamics, time: float) -> Wish:

@@ -1,7 +1,7 @@
 """A body that the controllers can move: its model and, by name, the few things that they need to know of it.
 
-Names follow `model.bodies`; besides, feet may have corners SIDE_toe_in and SIDE_toe_out on a toe of its own, and arms are
-joints whose names hold shoulder, elbow, forearm or wrist.
+Names follow `model.bodies`; besides, feet may have corners SIDE_toe_in and SIDE_toe_out on a toe of its own, and arms
+are joints whose names hold shoulder, elbow, forearm or wrist.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,10 @@ SIDES = ("left", "right")
 SIM_DT = 0.002  # [s] the stage's step
 
 # The humanoid's rest pose [rad] by joint kind: neutral, knees a little bent. Our choice.
-REST = {"hip_pitch": 0.07, "knee": 0.24, "ankle_pitch": 0.17, "shoulder_swing": -0.06, "shoulder_lift": 0.10, "elbow": 0.25}
+REST = {
+    "hip_pitch": 0.07, "knee": 0.24, "ankle_pitch": 0.17,
+    "shoulder_swing": -0.06, "shoulder_lift": 0.10, "elbow": 0.25,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
         qpos=m.jnt_qposadr[joints], dofs=m.jnt_dofadr[joints], range=m.jnt_range[joints],
         max_torque=m.actuator_gear[:, 0] * m.actuator_ctrlrange[:, 1],
         arms=np.array([any(a in k for a in ARMS) for k in kinds]),
-        feet=feet, head=m.body("head").id, neck=_first(m, "neck", "head"), trunk=_first(m, "thorax", m.body(root).name), root=root,
+        feet=feet, head=m.body("head").id, neck=_first(m, "neck", "head"),
+        trunk=_first(m, "thorax", m.body(root).name), root=root,
         rest=standing, com_height=_com_height(m, standing, root),
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ import numpy as np
 from qes_jax.control.balance import Balance
 from qes_jax.control.body import load_body
 from qes_jax.control.fast import Fast
-from qes_jax.control.gait import WalkParameters
+from qes_jax.control.gait import NORMAL, WalkParameters
 from qes_jax.control.jump import VARIANTS, Jump, JumpConfig
 from qes_jax.control.simulate import Controller, Record, Stage
 from qes_jax.control.stride import Walker
@@ -13,7 +13,7 @@ from qes_jax.control.stride import Walker
 FPS = 36.0  # [Hz] of every clip
 
 
-def walk_clip(parameters: WalkParameters = WalkParameters(), duration: float = 10.0) -> np.ndarray:
+def walk_clip(parameters: WalkParameters = NORMAL, duration: float = 10.0) -> np.ndarray:
     """(T, nq) a walk from standing. Raises RuntimeError where the body falls."""
     body = load_body()
     return _clip(Walker(body, parameters), duration, f"walk {parameters}")

@@ -1,7 +1,7 @@
 """What physics allows, over x = [qacc (nv), lambda (4 C)]: C corners that may push, four edges of a friction cone each.
 
-Contact forces are f = mass V lambda, so that lambda is of the size of accelerations. MuJoCo's floor is soft: the force found here is not
-quite the one that acts.
+Contact forces are f = mass V lambda, so that lambda is of the size of accelerations. MuJoCo's floor is soft: the force
+found here is not quite the one that acts.
 """
 
 from typing import NamedTuple

@@ -2,8 +2,8 @@
 
     M qacc + h = S^T tau + sum_c J_c^T f_c
 
-Everything is read from MuJoCo's data after `mj_step1` or `mj_forward`, in float64. The step is implicit in the joints' damping,
-so M is what that step inverts: inertia + armature + dt damping.
+Everything is read from MuJoCo's data after `mj_step1` or `mj_forward`, in float64. The step is implicit in the
+joints' damping, so M is what that step inverts: inertia + armature + dt damping.
 """
 
 from dataclasses import dataclass, field

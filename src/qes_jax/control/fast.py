@@ -1,8 +1,9 @@
 """The solver for real time: the same optimum as `priority.strict`, with one small programme a tick where that suffices.
 
-While the upper levels can all be met at once (they nearly always can), they are one set of equations: a QR factorisation gives their
-solutions x0 + Z w, and one strictly convex programme over w is left. Where they cannot, the lowest gets a programme of its own.
-What neither solves goes to Algorithm 1. Inequalities enter when first violated, and those of the last tick stay in.
+While the upper levels can all be met at once (they nearly always can), they are one set of equations: a QR
+factorisation gives their solutions x0 + Z w, and one strictly convex programme over w is left. Where they cannot, the
+lowest gets a programme of its own. What neither solves goes to Algorithm 1. Inequalities enter when first violated, and
+those of the last tick stay in.
 """
 
 from collections.abc import Sequence

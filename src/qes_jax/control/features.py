@@ -1,7 +1,7 @@
 """Features y = f(q): value, velocity J qvel, Jacobian J, and bias b with d2y/dt2 = J qacc + b. World axes, SI.
 
-The momentum features come from the root's six rows of the equation of motion (one tree, a free joint without armature): M_r, h_r
-their inertia and bias, R, p the root's pose, c the centre of mass. Total force and moment are what these rows hold.
+The momentum features come from the root's six rows of the equation of motion (one tree, a free joint without armature):
+M_r, h_r their inertia and bias, R, p the root's pose, c the centre of mass.
 """
 
 from typing import NamedTuple
@@ -76,7 +76,7 @@ def difference(a: Feature, b: Feature) -> Feature:
 
 def mean(parts: list[Feature]) -> Feature:
     """The mean of some points."""
-    return Feature(*(sum(xs) / len(parts) for xs in zip(*parts, strict=True)))
+    return Feature(*(np.mean(xs, axis=0) for xs in zip(*parts, strict=True)))
 
 
 def root_rotation(d: Dynamics) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a walk is made of: parameters that may change while it runs, styles, states of feet, and the COM's path of one step."""
+"""What a walk is made of: parameters that may change while it runs, styles, states of feet, the COM's path."""
 
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -42,9 +42,12 @@ class WalkParameters:
                 raise ValueError(f"walk parameter {name} is {getattr(self, name)}: expected {low:g} to {high:g}")
 
 
+NORMAL = WalkParameters()
 STYLES = {
-    "normal": WalkParameters(),
-    "fast": WalkParameters(swing_duration=0.45, step_length=0.6, swing_delay=0.06, height=0.94, trunk_offset=0.03, elbow=0.5),
+    "normal": NORMAL,
+    "fast": WalkParameters(
+        swing_duration=0.45, step_length=0.6, swing_delay=0.06, height=0.94, trunk_offset=0.03, elbow=0.5,
+    ),
     "slow": WalkParameters(swing_duration=0.65, step_length=0.28, swing_delay=0.2, step_height=0.05),
     "sad": WalkParameters(
         swing_duration=0.6, step_length=0.26, swing_delay=0.18, step_height=0.04, trunk_offset=0.06, height=0.96,
@@ -65,7 +68,8 @@ def scaled(p: WalkParameters, size: float) -> WalkParameters:
     time = size**0.5
     return replace(
         p, swing_duration=min(p.swing_duration * time, 1.0), swing_delay=min(p.swing_delay * time, 0.5),
-        step_length=p.step_length * size, step_height=min(p.step_height * size, 0.3), hip_shift=min(p.hip_shift * size, 0.3),
+        step_length=p.step_length * size, step_height=min(p.step_height * size, 0.3),
+        hip_shift=min(p.hip_shift * size, 0.3),
         trunk_offset=float(np.clip(p.trunk_offset * size, -0.3, 0.3)),
     )  # fmt: skip
 
@@ -74,9 +78,9 @@ def scaled(p: WalkParameters, size: float) -> WalkParameters:
 class ComPath:
     """The centre of mass over one step of `duration` [s], on the floor, from p0 to p1 (2,) [m].
 
-    The paper's is straight at even speed with a sine to the side of the stance foot. At even speed the centre of pressure would
-    travel with the body, farther than a sole is long, so that only as much of the path is even as the sole allows
-    (`even`, 0 to 1); the rest is the fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
+    The paper's is straight at even speed with a sine to the side of the stance foot. At even speed the centre of pressure
+    would travel with the body, farther than a sole is long, so that only a share `even` (0 to 1) of the path is even; the
+    rest is the fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
     """
 
     p0: np.ndarray

@@ -31,15 +31,15 @@ def setpoint(
 
 
 def target_acceleration(
-    y: np.ndarray, velocity: np.ndarray, goal: np.ndarray, goal_velocity: np.ndarray | float, time: float
+    y: np.ndarray, velocity: np.ndarray, goal: np.ndarray | float, goal_velocity: np.ndarray | float, time: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """a, b of d2y/dt2 (t) = (1 - t/T) a + t/T b, which brings y to goal with goal_velocity in T = time [s]:
 
         [T^2/3  T^2/6] [a]   [y_T - y_0 - y_0' T]
         [T/2    T/2  ] [b] = [y_T' - y_0'       ]
 
-    The second row integrates the acceleration once, so that it holds the difference of the velocities (the notes on the paper print
-    their sum).
+    The second row integrates the acceleration once, so that it holds the difference of the velocities (the notes on the
+    paper print their sum).
     """
     move, change = goal - y - velocity * time, goal_velocity - velocity
     a = (6.0 * move - 2.0 * change * time) / time**2
@@ -49,7 +49,7 @@ def target_acceleration(
 def target(
     feature: Feature, goal: np.ndarray, goal_velocity: np.ndarray | float, time: float, weight: float = 1.0
 ) -> Level:
-    """Move a feature to a goal far away within `time` [s]: the acceleration wanted now is a of `target_acceleration`."""
+    """Move a feature to a goal far away within `time` [s]: the acceleration wanted is a of `target_acceleration`."""
     now, _ = target_acceleration(feature.value, feature.velocity, goal, goal_velocity, time)
     return rows(feature, now, weight)
 

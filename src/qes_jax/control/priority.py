@@ -1,4 +1,4 @@
-"""Solvers of a hierarchy in NumPy, float64: the paper's Algorithm 1, Kanoun's form, the weighted sum, DAQP's own hierarchy.
+"""Solvers of a hierarchy in NumPy, float64: the paper's Algorithm 1, Kanoun's form, the weighted sum.
 
 Each takes a Hierarchy and gives a Solution; quadratic programmes go to DAQP (dual active set).
 """
@@ -17,11 +17,11 @@ Solver = Callable[[Hierarchy], Solution]
 
 
 def strict(problem: Hierarchy) -> Solution:
-    """Algorithm 1: each level is solved in what the levels above leave free, x = x + Z w, Z a basis of their null spaces.
+    """Algorithm 1: each level is solved in what those above leave free, x = x + Z w, Z a basis of their null spaces.
 
-    Ends early where nothing is left free. Programmes that need not be solved are not: as long as the plain least-squares optima of the
-    first levels have a point in common with G x <= h, no constrained optimum can be better, so only the first
-    level at which they have none, and those below, are solved under the inequalities.
+    Ends early where nothing is left free. Programmes that need not be solved are not: as long as the plain
+    least-squares optima of the first levels have a point in common with G x <= h, no constrained optimum can be better,
+    so only the first level at which they have none, and those below, are solved under the inequalities.
     """
     states = [(np.zeros(problem.G.shape[1]), np.eye(problem.G.shape[1]))]
     for level in problem.levels:
@@ -113,7 +113,7 @@ def _independent(A: np.ndarray) -> np.ndarray:
 
 
 def weighted(problem: Hierarchy, ratio: float = 10.0) -> Solution:
-    """One programme, each level `ratio` times as heavy as the next; the first level, the laws of motion, stays strict."""
+    """One programme, each level `ratio` times as heavy as the next; the first, the laws of motion, stays strict."""
     first, *rest = problem.levels
     weights = [ratio ** (-0.5 * i) for i in range(len(rest))]
     A = np.concatenate([w * level.A for w, level in zip(weights, rest, strict=True)])

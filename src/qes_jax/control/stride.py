@@ -12,7 +12,7 @@ from qes_jax.control.body import Body
 from qes_jax.control.contact import level_frame, yaw_frame
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.features import Feature
-from qes_jax.control.gait import FootState, WalkParameters
+from qes_jax.control.gait import NORMAL, FootState, WalkParameters
 from qes_jax.control.hierarchy import Level
 from qes_jax.control.objectives import critical, minimum_torque, momentum, rows, setpoint, target_acceleration
 from qes_jax.control.support import reachable
@@ -21,9 +21,7 @@ from qes_jax.control.walk import Step, Walk, capture_point
 from qes_jax.model.character import joint_kind
 
 NEAR = 0.012  # [m] corners so low may push
-ABOUT = np.array([1.0, 1.0, 1.0])  # weights of angular momentum about X, Y, Z: arms swing against yaw above all
 YAW_LESS = np.array([1.0, 1.0, 0.3])  # hips and shoulders may turn against each other
-
 SOONEST = 0.06  # [s] least time that a target is given
 
 
@@ -44,7 +42,7 @@ class WalkGains:
     turn_kp: float = 60.0
     turn_weight: float = 4.0
     torque_weight: float = 0.02
-    step_correction: float = 1.0  # of the landing, per metre that the capture point is off its path
+    step_correction: float = 1.3  # of the landing, per metre that the capture point is off its path
     foresight: float = 0.0  # share of the time left for which that distance is taken to grow as a free pendulum's
     least_apart: float = 0.05  # [m] of the human, between the feet's tracks: no link touches a link
     most_correction: float = 0.4  # [m] of the human
@@ -53,11 +51,14 @@ class WalkGains:
     heeloff_knee: float = 0.9  # [rad] more bend of a knee whose heel is off the floor
 
 
+GAINS = WalkGains()
+
+
 class Walker:
     """The controller: called once a tick with dynamics and time [s]. `parameters` may change while it runs."""
 
     def __init__(
-        self, body: Body, parameters: WalkParameters = WalkParameters(), gains: WalkGains = WalkGains()
+        self, body: Body, parameters: WalkParameters = NORMAL, gains: WalkGains = GAINS
     ) -> None:
         self.body, self.gains, self.walk = body, gains, Walk(body, parameters)
         rest = rest_data(body)
@@ -91,12 +92,13 @@ class Walker:
             if state is FootState.SWING:
                 continue
             front = ~foot.rear
-            stands = {FootState.PLANT: foot.rear | foot.ball, FootState.SUPPORT: foot.rear | foot.ball, FootState.HEELOFF: front}
+            sole = foot.rear | foot.ball
+            stands = {FootState.PLANT: sole, FootState.SUPPORT: sole, FootState.HEELOFF: front}
             which = {FootState.PLANT: foot.rear, FootState.HEELOFF: foot.ball}.get(state)
             held += contact.whole(d, foot) if which is None else contact.edge(d, foot, which)
             low = {int(g): p for g in foot.corners if (p := con.corner(d, g)).value[2] < NEAR}
             pushing += [int(g) for g in foot.corners[stands[state]] if int(g) in low]
-            guarded += [low[int(g)] for g in foot.corners[~stands[state] & (foot.rear | foot.ball)] if int(g) in low]
+            guarded += [low[int(g)] for g in foot.corners[~stands[state] & sole] if int(g) in low]
         return held, pushing, guarded
 
     def _com(self, d: Dynamics, step: Step, time: float, pushing: list[int]) -> list[Level]:
@@ -126,8 +128,9 @@ class Walker:
         half = 0.5 * float(np.linalg.norm(ball.value - heel.value))
         landing = self._landing(d, step, time)
         left, done = step.end - time, (time - step.lift_off) / p.swing_duration
-        to_heel = self._towards(heel, landing - half * step.forward, p.step_height, 0.0, done, left, p.swing_duration)
-        to_ball = self._towards(ball, landing + half * step.forward, p.step_height, 0.25 * half, done, left, p.swing_duration)
+        ahead, up = half * step.forward, p.step_height
+        to_heel = self._towards(heel, landing - ahead, up, 0.0, done, left, p.swing_duration)
+        to_ball = self._towards(ball, landing + ahead, up, 0.25 * half, done, left, p.swing_duration)
         turn = features.orientation(d, foot.body)
         upright = setpoint(turn, level_frame(turn.value), self.gains.roll_kp, critical(self.gains.roll_kp))
         # The ball goes forward with the heel: its own two rows are across and up.
@@ -166,7 +169,7 @@ class Walker:
         g, p = self.gains, step.parameters
         weight = np.where(self.body.arms, p.arms, 1.0) * g.pose_weight
         return [
-            momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight * ABOUT),
+            momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight),
             pose(d, g.pose_kp, weight, self._pose(p)),
             *self._headings(d, p),
             minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),

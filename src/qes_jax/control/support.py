@@ -1,7 +1,8 @@
 """What the soles can do for the centre of mass: accelerations that need no turning of the body.
 
-An inverted pendulum accelerates away from its centre of pressure, a = (g + a_z) (c - p) / c_z, and p lies within the soles. The paper asks for
-any acceleration and lets the body's rotation make up for the rest; at the edge of a sole that throws the trunk and the arms about.
+An inverted pendulum accelerates away from its centre of pressure, a = (g + a_z) (c - p) / c_z, and p lies within
+the soles. The paper asks for any acceleration and lets the body's rotation make up for the rest; at the edge of a sole
+that throws the trunk and the arms about.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ GRAVITY = 9.81
 
 
 def reachable(acceleration: np.ndarray, com: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """(3,) the acceleration [m/s2] with its horizontal part cut to what some centre of pressure within the corners gives.
+    """(3,) the acceleration [m/s2] cut, horizontally, to what some centre of pressure within the corners gives.
 
     acceleration (3,), com (3,), corners (N, 2) of the soles on the floor, all in the world. N >= 1.
     """

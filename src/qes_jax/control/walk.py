@@ -9,7 +9,7 @@ from qes_jax.control.balance import sole_middle
 from qes_jax.control.body import Body
 from qes_jax.control.constraints import corner
 from qes_jax.control.dynamics import Dynamics
-from qes_jax.control.gait import ComPath, FootState, WalkParameters, scaled, sway
+from qes_jax.control.gait import NORMAL, ComPath, FootState, WalkParameters, scaled, sway
 
 HUMAN = 0.95  # [m] height of the human's centre of mass, which the parameters' lengths belong to
 TOUCH = 0.004  # [m] a corner so low touches
@@ -51,7 +51,7 @@ class Step:
 class Walk:
     """Where the walk stands. `parameters` may be exchanged at any time, a step's plan follows at the next step."""
 
-    def __init__(self, body: Body, parameters: WalkParameters = WalkParameters()) -> None:
+    def __init__(self, body: Body, parameters: WalkParameters = NORMAL) -> None:
         self.body, self.parameters = body, parameters
         self.size = body.com_height / HUMAN
         self.omega = float(np.sqrt(9.81 / body.com_height))
@@ -96,7 +96,7 @@ class Walk:
         self.steps += 1
         self.length = min(p.step_length, self.length + LONGER * self.size)
         forward, left = directions(p.heading)
-        at, out = sole_middle(d, stance)[:2], 1.0 if stance == 1 else -1.0  # out: along `left`, to the swing foot's side
+        at, out = sole_middle(d, stance)[:2], 1.0 if stance == 1 else -1.0  # out: to the swing foot's side
         com = features.com(d).value[:2]
         path = self._path(com, at, 0.5 * self.length * forward, p, out, EVEN * sole_length(d, stance))
         following = min(p.step_length, self.length + LONGER * self.size) * forward
@@ -111,7 +111,7 @@ class Walk:
     def _path(
         self, start: np.ndarray, at: np.ndarray, reach: np.ndarray, p: WalkParameters, out: float, sole: float
     ) -> ComPath:
-        """From `start` to `reach` ahead of a stance foot `at`, half the tracks' distance beside it; sole: half its length."""
+        """From `start` to `reach` ahead of a stance foot `at`, beside it by half the tracks' distance."""
         _, left = directions(p.heading)
         end, duration = at + reach + p.hip_shift * out * left, p.swing_delay + p.swing_duration
         even = min(1.0, sole / max(float(np.linalg.norm(reach)), 1e-6))
@@ -120,7 +120,7 @@ class Walk:
         )
 
     def _shift(self, d: Dynamics, time: float) -> Step:
-        """Before the first step: sway to the foot that will swing, so that the body comes back with the gait's speed."""
+        """Before the first step: sway to the foot that will swing, so that the body comes back at the gait's speed."""
         p = scaled(self.parameters, self.size)
         forward, left = directions(p.heading)
         feet = [sole_middle(d, i)[:2] for i in (0, 1)]
