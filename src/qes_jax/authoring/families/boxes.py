@@ -50,7 +50,7 @@ def _recipe(rng: np.random.Generator, heights: list[float], gap: float) -> Recip
     )
     tell = partial(
         climbs, pieces=pieces, speed=float(rng.uniform(0.75, 1.05)), first=int(rng.integers(2)),
-        pace=float(rng.uniform(0.95, 1.2)), end=float(rng.uniform(-0.5, 0.5)), style=draw_style(rng),
+        pace=float(rng.uniform(0.9, 1.06)), end=float(rng.uniform(-0.5, 0.5)), style=draw_style(rng),
     )  # fmt: skip
     return Recipe(tell, Scene("boxes", pieces))
 
