@@ -17,9 +17,11 @@ from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import find_scene
 from qes_jax.model.world import World, build_world
 from qes_jax.paths import weights_dir
+from qes_jax.pose.editor.beside import beside
 from qes_jax.pose.editor.desk import Desk, make_tools
 from qes_jax.pose.editor.library import list_poses, load_pose, pose_path
 from qes_jax.pose.editor.state import NQ
+from qes_jax.pose.editor.timeline import Key, interpolate, planted
 from qes_jax.pose.prior import stay
 from qes_jax.pose.weights import load_prior
 
@@ -34,10 +36,9 @@ def edit(options: Options) -> None:
     alone = build_world(CharacterConfig(height=options.height))
     qpos, scene = begin(options, alone)
     prior = load_prior(weights_dir() / "pose" / "prior.npz") if options.prior == "yes" else stay
-    print("preparing the solver (some seconds)", file=sys.stderr)
+    print("preparing the solvers (a minute the first time)", file=sys.stderr)
     desk = Desk(make_tools(alone, prior), qpos)
-    desk.drag(*desk.grip())  # compiles
-    desk.cancel()
+    compile_all(desk)
     world = build_world(CharacterConfig(height=options.height), scene.pieces)
     session = Session(desk, Place(world, scene, options.poses, options.clips), options.port)
     print(f"open {session.address} (Ctrl-C ends)", flush=True)
@@ -45,6 +46,17 @@ def edit(options: Options) -> None:
         session.run()
     except KeyboardInterrupt:
         print("\nended")
+
+
+def compile_all(desk: Desk) -> None:
+    """Have everything compiled before anybody waits for it."""
+    desk.drag(*desk.grip())
+    assert desk.target is not None
+    beside("FABRIK", desk.state, desk.tools, [desk.target])
+    beside("without prior", desk.state, desk.tools, [desk.target])
+    desk.cancel()
+    keys = Key(0.0, desk.state.qpos), Key(1.0, desk.state.qpos)
+    planted(keys, interpolate(keys), desk.tools.plain)
 
 
 def begin(options: Options, world: World) -> tuple[np.ndarray, Scene]:

@@ -20,14 +20,15 @@ from qes_jax.model.scene import Scene
 from qes_jax.model.world import World
 from qes_jax.motion.clip import FPS
 from qes_jax.pose.editor import state as edits
-from qes_jax.pose.editor.beside import Beside, beside, measured
+from qes_jax.pose.editor.beside import beside
 from qes_jax.pose.editor.desk import WHOLE, Desk
 from qes_jax.pose.editor.library import list_poses, load_pose, pose_path, save_pose
 from qes_jax.pose.editor.symmetry import yaw_of
 from qes_jax.pose.editor.timeline import Timeline, interpolate, moved_key, planted, without_key
 
 IDLE = 0.02  # [s] that the loop waits for something to do
-ASIDE = 1.1  # [m] to the left of the body, where another method's skeleton stands
+ASIDE = -0.9  # [m] along Y, where another method's skeleton stands: to the right of the body
+NOTHING = "&nbsp;"
 WINDOW = 1.0  # [s] over which the rate is counted
 
 
@@ -264,7 +265,7 @@ class Session:
         keys = self.desk.keys
         if self._cache is None or self._cache[:2] != (keys, self._plant):
             qpos = interpolate(keys)
-            self._cache = keys, self._plant, planted(keys, qpos, self.desk.tools.solver) if self._plant else qpos
+            self._cache = keys, self._plant, planted(keys, qpos, self.desk.tools.plain) if self._plant else qpos
         return self._cache[2]
 
     def _on_play(self) -> None:
@@ -347,9 +348,8 @@ class Session:
             away = edits.missing(desk.state, desk.tools, [desk.target])[0]
             unit = f"{1000 * away:.1f} mm" if desk.kind == "position" else f"{np.degrees(away):.1f}°"
             lines[0] += f": {unit} off its target"
-        if self._rate:
-            lines.append(f"{self._rate:.0f} solves/s, {1000 * self._spent:.1f} ms each")
-        return "  \n".join([*lines, self._message])
+        lines.append(f"{self._rate:.0f} solves/s, {1000 * self._spent:.1f} ms each" if self._rate else NOTHING)
+        return "  \n".join([*lines, self._message or NOTHING])  # always three lines, so that nothing below moves
 
     def _draw_beside(self) -> None:
         if self._beside == NONE:
@@ -359,9 +359,8 @@ class Session:
         began = time.perf_counter()
         result = beside(self._beside, desk.base, desk.tools, targets)
         spent = time.perf_counter() - began
-        own = measured(np.asarray(desk.tools.solver.points(desk.state.qpos)[0]), targets)
         aside = yaw_of(desk.state.qpos[3:7]).apply([0.0, ASIDE, 0.0])
-        text = f"{self._beside}: {_off(result)}, {1000 * spent:.1f} ms | body: {_off(own)}"
+        text = f"{self._beside}: {1000 * result.greatest:.1f} mm off at most, {1000 * spent:.1f} ms"
         self.stage.beside(result, text, aside)
 
 
@@ -372,7 +371,3 @@ ACTIONS = {"left→right": "left", "right→left": "right"}
 def key_words(keys: Timeline) -> list[str]:
     """How key poses are called in the panel."""
     return [f"{number + 1}: {key.time:g} s" for number, key in enumerate(keys)]
-
-
-def _off(result: Beside) -> str:
-    return f"targets {1000 * result.greatest:.1f} mm off at most"

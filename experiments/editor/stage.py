@@ -77,7 +77,8 @@ class Stage:
             color = CHOSEN if name == chosen else PINNED if name in pinned else free
             if tuple(sphere.color) != color:
                 sphere.color = color
-                sphere.scale = 1.0 + AROUND / RADIUS if name == chosen else 1.0
+                if name != "root":
+                    sphere.scale = 1.0 + AROUND / RADIUS if name == chosen else 1.0
         self.spheres["root"].position = root
 
     def label(self, text: str, place: np.ndarray) -> None:
@@ -121,8 +122,8 @@ class Stage:
         if not self._stick:
             scene = self.server.scene
             self._stick = [
-                scene.add_line_segments("/beside/bones", bones, STICK, thickness=0.02),
-                scene.add_point_cloud("/beside/joints", points[1:], STICK, point_size=0.04, point_shape="circle"),
+                scene.add_line_segments("/beside/bones", bones, STICK, thickness=0.014),
+                scene.add_point_cloud("/beside/joints", points[1:], STICK, point_size=0.02, point_shape="circle"),
                 scene.add_label("/beside/name", text, anchor="bottom-center"),
             ]
         lines, dots, name = self._stick
@@ -140,8 +141,9 @@ class Stage:
             path = f"/body/{joint.link}/{name}"
             place = tuple(np.array(joint.offset) * self.world.character.height / HEIGHT)
             radius = THICK.get(name, RADIUS)
+        flat = (3.5, 3.5, 0.25) if name == "root" else 1.0
         sphere = self.server.scene.add_icosphere(
-            path, radius, FREE, subdivisions=3, position=place, cast_shadow=False
+            path, radius, FREE, subdivisions=3, position=place, scale=flat, cast_shadow=False
         )
         sphere.on_click(lambda _: self._say(name))
         return sphere

@@ -8,6 +8,7 @@ import numpy as np
 from qes_jax.model.world import World
 from qes_jax.pose.edit import Prior, make_solver
 from qes_jax.pose.editor import state as edits
+from qes_jax.pose.editor.ease import eased
 from qes_jax.pose.editor.history import History, do, redo, undo
 from qes_jax.pose.editor.state import State, Tools
 from qes_jax.pose.editor.symmetry import make_mirror, yaw_of
@@ -33,7 +34,7 @@ def make_tools(world: World, prior: Prior = stay) -> Tools:
     """Solvers for a world's character, which stands in it alone."""
     figure = make_figure(world)
     plain = make_solver(figure=figure)
-    return Tools(plain if prior is stay else make_solver(prior, figure), plain, make_mirror(world))
+    return Tools(plain if prior is stay else make_solver(eased(prior), figure), plain, make_mirror(world))
 
 
 class Desk:

@@ -16,6 +16,7 @@ from qes_jax.pose.editor.state import NQ
 from qes_jax.pose.skeleton import numbers
 from qes_jax.pose.targets import POSITION, ROTATION, Targets
 
+BLOCK = 64  # frames that are solved for at once, so that it compiles once for motions of any length
 GAP = 0.1  # [s] that key poses are at least apart
 LONGEST = 120.0  # [s]
 STANDS = ("left_ankle", "right_ankle", "left_toes", "right_toes", "left_wrist", "right_wrist")
@@ -110,27 +111,38 @@ def _parts(knots: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 
 def planted(keys: Timeline, qpos: np.ndarray, solver: Solver, fps: float = FPS) -> np.ndarray:
-    """qpos (T, 39) of `interpolate`, with hands and feet held that stay from one key to the next."""
+    """qpos (T, 39) of `interpolate`, with hands and feet held that stay from one key to the next.
+
+    The solver is to be one without a trained prior, which leaves be what already meets its targets.
+    """
+    targets = standing(keys, len(qpos), solver, fps)
+    out = []
+    for start in range(0, len(qpos), BLOCK):
+        rows = np.minimum(np.arange(start, start + BLOCK), len(qpos) - 1)
+        some = Targets(*(np.asarray(x)[rows] for x in targets))
+        out.append(np.asarray(solver.solve_many(jnp.asarray(qpos[rows], jnp.float32), some), np.float64))
+    return np.concatenate(out)[: len(qpos)]
+
+
+def standing(keys: Timeline, frames: int, solver: Solver, fps: float) -> Targets:
+    """For each of T frames targets of all STANDS, (T, S, ...): of weight 1 where one stays, else 0."""
     rows, knots = numbers(STANDS), np.array([k.time for k in keys])
-    times = knots[0] + np.arange(len(qpos)) / fps
+    times = knots[0] + np.arange(frames) / fps
     part = _parts(knots, times)
-    u = ((times - knots[part]) / np.diff(knots)[part])[:, None]
+    u = ((times - knots[part]) / np.diff(knots)[part])[:, None, None]
     places = [solver.points(jnp.asarray(k.qpos)) for k in keys]
     points, quats = (np.stack(x)[:, rows] for x in zip(*places, strict=True))
     near = np.linalg.norm(np.diff(points, axis=0), axis=-1) < STILL
     alike = 2 * np.arccos(np.clip(np.abs(np.sum(quats[:-1] * quats[1:], axis=-1)), 0, 1)) < TURNED
-    place = points[part] + u[..., None] * (points[part + 1] - points[part])
-    turn = quats[part] + u[..., None] * (_along(quats)[part] - quats[part])
+    place = points[part] + u * (points[part + 1] - points[part])
+    turn = quats[part] + u * (_along(quats) - quats[:-1])[part]
     turn /= np.linalg.norm(turn, axis=-1, keepdims=True)
     held = np.concatenate([near[part], (near & alike)[part]], axis=1).astype(np.float32)
     value = np.concatenate([np.pad(place, ((0, 0), (0, 0), (0, 1))), turn], axis=1).astype(np.float32)
     kind = np.repeat([POSITION, ROTATION], len(rows)).astype(np.int32)
-    shape = held.shape
-    targets = Targets(
-        np.broadcast_to(np.tile(rows, 2).astype(np.int32), shape), np.broadcast_to(kind, shape), value, held,
-        np.zeros(shape, np.float32),
-    )  # fmt: skip
-    return np.asarray(solver.solve_many(jnp.asarray(qpos, jnp.float32), targets), np.float64)
+    joint = np.tile(rows, 2).astype(np.int32)
+    joint, kind = (np.broadcast_to(x, held.shape) for x in (joint, kind))
+    return Targets(joint, kind, value, held, np.zeros_like(held))
 
 
 def _along(quats: np.ndarray) -> np.ndarray:
