@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from editor.export import save_motion
+from editor.export import save_motion, touched
 from editor.guard import start_guarded
 from editor.panel import NONE, WORDS, Panel, as_numbers, from_numbers, kind_from
 from editor.stage import Stage
@@ -292,9 +292,11 @@ class Session:
             self.panel.when.value = round(moment, 2)
 
     def _on_save_clip(self, name: str) -> None:
-        files = save_motion(self.place.clips, name, self.desk.keys, self._frames(), self.place.scene, self.place.world)
-        self.panel.written.content = "\n".join(f"- `{f}`" for f in files) + (
-            f"\n\ntrain on it: `python experiments/run.py --clips {files[0]}`"
+        place = self.place
+        files, clip = save_motion(place.clips, name, self.desk.keys, self._frames(), place.scene, place.world)
+        lines = [*(f"- `{f}`" for f in files), "", f"of its time it touches: {touched(clip)}", ""]
+        self.panel.written.content = "\n".join(
+            [*lines, f"train on it: `python experiments/run.py --clips {files[0]}`"]
         )
         self._tell(f"saved {', '.join(f.name for f in files)}")
 
