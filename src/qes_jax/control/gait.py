@@ -79,8 +79,8 @@ class ComPath:
     """The centre of mass over one step of `duration` [s], on the floor, from p0 to p1 (2,) [m].
 
     The paper's is straight at even speed with a sine to the side of the stance foot. At even speed the centre of
-    pressure would travel with the body, farther than a sole is long, so that only a share `even` (0 to 1) of the path is
-    even; the rest is the fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
+    pressure would travel with the body, farther than a sole is long, so that only a share `even` (0 to 1) of the path
+    is even; the rest is the fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
     """
 
     p0: np.ndarray
