@@ -9,7 +9,8 @@ from launch import cache_dir
 from settings import RunConfig
 
 import qes_jax
-from qes_jax.authoring.catalogue import RECIPES, build, names
+from qes_jax.authoring.catalogue import RECIPES, build, category, get_recipe, names
+from qes_jax.authoring.library import LIBRARY
 from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import is_scene_file, read_scene
 from qes_jax.motion.clip import Clip, ClipError, load_clip, save_clip
@@ -45,29 +46,48 @@ def room_clips(room: Scene, where: str) -> list[Clip]:
 def training_scenes(config: RunConfig) -> list[Scene]:
     """The scenes of the clips a run trains on, in their order, without building any; files that are gone have none."""
     files, known = [w for w in config.scene if is_scene_file(w)], [w for w in config.scene if not is_scene_file(w)]
-    scenes = [RECIPES[name].scene for name in scene_clips(known)] + [read_scene(f) for f in files if Path(f).is_file()]
+    scenes = [get_recipe(name).scene for name in scene_clips(known)] + [read_scene(f) for f in files if Path(f).is_file()]
     for word in () if config.scene else config.clips:
         with suppress(FileNotFoundError):
-            scenes += [RECIPES[word].scene] if word in RECIPES else [clip.scene for clip in _load(word)]
+            own = own_clips(word)
+            scenes += [get_recipe(n).scene for n in own] if own else [clip.scene for clip in _load(word)]
     return scenes
 
 
 def scene_clips(scenes: Sequence[str], held_out: bool = False) -> list[str]:
-    """Built-in training (or held-out) clips of the scenes named, or of "all". Raises ValueError that lists them."""
-    known = sorted({RECIPES[name].scene.name for name in names(held_out)})
-    unknown = sorted(set(scenes) - {*known, "all"})
-    if unknown:
-        raise ValueError(f"no built-in clip in scene {unknown[0]!r}: expected some of {', '.join(known)}, or all")
-    return [name for name in names(held_out) if "all" in scenes or RECIPES[name].scene.name in scenes]
+    """Training (or held-out) clips of the scenes named: built-in ones, the library's where there are none.
+
+    "all" are all built-in ones. Raises ValueError that lists the scenes.
+    """
+    own = {name: RECIPES[name].scene.name for name in names(held_out)}
+    library = {name: get_recipe(name).scene.name for name in LIBRARY if get_recipe(name).held_out == held_out}
+    found: list[str] = []
+    for scene in scenes:
+        members = [n for n in own if scene in ("all", own[n])] or [n for n in library if scene == library[n]]
+        if not members:
+            known = sorted({*own.values(), *library.values()})
+            raise ValueError(f"no clip in scene {scene!r}: expected some of {', '.join(known)}, or all")
+        found += members
+    return list(dict.fromkeys(found))
+
+
+def own_clips(word: str) -> list[str]:
+    """Clips of this project's own that a word names: one clip, or the training clips of a family or a category."""
+    if word in RECIPES or word in LIBRARY:
+        return [word]
+    return [n for n, (family, _) in LIBRARY.items() if word in (family.name, category(n)) and not get_recipe(n).held_out]
 
 
 def find_clips(words: Sequence[str]) -> list[Clip]:
-    """Built-in clips by name, others from files and folders. Raises FileNotFoundError that lists the built-in names."""
-    return [clip for word in words for clip in ([built_in(word)] if word in RECIPES else _load(word))]
+    """Our own clips by name, family or category, others from files and folders.
+
+    Raises FileNotFoundError that lists the built-in names.
+    """
+    return [clip for word in words for clip in [built_in(n) for n in own_clips(word)] or _load(word)]
 
 
 def built_in(name: str) -> Clip:
-    """A built-in clip from the cache, built anew where this version of the code has not built it yet."""
+    """A clip of our own from the cache, built anew where this version of the code has not built it yet."""
     path = _cache() / f"{name}.npz"
     try:
         return load_clip(path)
@@ -84,7 +104,7 @@ def _load(word: str) -> list[Clip]:
     except ClipError as error:
         if Path(word).exists():
             raise
-        raise FileNotFoundError(f"{error}; built-in clips are: {', '.join(RECIPES)}") from None
+        raise FileNotFoundError(f"{error}; built-in clips are: {', '.join(RECIPES)}, and the library's, docs/library.md") from None
 
 
 def _cache() -> Path:
