@@ -46,7 +46,8 @@ def room_clips(room: Scene, where: str) -> list[Clip]:
 def training_scenes(config: RunConfig) -> list[Scene]:
     """The scenes of the clips a run trains on, in their order, without building any; files that are gone have none."""
     files, known = [w for w in config.scene if is_scene_file(w)], [w for w in config.scene if not is_scene_file(w)]
-    scenes = [get_recipe(name).scene for name in scene_clips(known)] + [read_scene(f) for f in files if Path(f).is_file()]
+    scenes = [get_recipe(name).scene for name in scene_clips(known)]
+    scenes += [read_scene(f) for f in files if Path(f).is_file()]
     for word in () if config.scene else config.clips:
         with suppress(FileNotFoundError):
             own = own_clips(word)
@@ -75,7 +76,8 @@ def own_clips(word: str) -> list[str]:
     """Clips of this project's own that a word names: one clip, or the training clips of a family or a category."""
     if word in RECIPES or word in LIBRARY:
         return [word]
-    return [n for n, (family, _) in LIBRARY.items() if word in (family.name, category(n)) and not get_recipe(n).held_out]
+    members = [n for n, (family, _) in LIBRARY.items() if word in (family.name, category(n))]
+    return [n for n in members if not get_recipe(n).held_out]
 
 
 def find_clips(words: Sequence[str]) -> list[Clip]:
@@ -104,7 +106,8 @@ def _load(word: str) -> list[Clip]:
     except ClipError as error:
         if Path(word).exists():
             raise
-        raise FileNotFoundError(f"{error}; built-in clips are: {', '.join(RECIPES)}, and the library's, docs/library.md") from None
+        known = f"built-in clips are: {', '.join(RECIPES)}, and the library's (docs/library.md)"
+        raise FileNotFoundError(f"{error}; {known}") from None
 
 
 def _cache() -> Path:
