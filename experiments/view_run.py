@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from qes_jax.evaluate.view.live import serve
 from qes_jax.evaluate.view.page import save_page
 from qes_jax.evaluate.view.show import Show, show_clip, show_episode
 from qes_jax.evaluate.view.stage import Arrangement
+from qes_jax.files import BROKEN
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.sensors import READERS
 
@@ -72,7 +72,7 @@ def is_episode(path: Path) -> bool:
     try:
         with np.load(path, allow_pickle=False) as file:
             return "reference_qpos" in file.files
-    except (OSError, ValueError, AttributeError, EOFError, zipfile.BadZipFile):
+    except (*BROKEN, AttributeError):
         return False
 
 

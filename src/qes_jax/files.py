@@ -1,11 +1,20 @@
 """Files that are written whole or not at all: under a temporary name beside the old one, then renamed."""
 
 import os
+import struct
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+
+BROKEN = (
+    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, tokenize.TokenError, EOFError, OSError),
+    *(ValueError, KeyError, TypeError, SyntaxError, NotImplementedError, RuntimeError, MemoryError, OverflowError),
+)  # what np.load and zipfile raise, depending on where the file is broken
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
 from qes_jax.evaluate.recording import Recording
-from qes_jax.files import save_npz
+from qes_jax.files import BROKEN, save_npz
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import PARKED, Piece, make_piece
 from qes_jax.model.world import World, build_world
@@ -106,5 +105,5 @@ def load_episode(path: Path) -> Episode:
         return Episode(**meta, **arrays)
     except FileNotFoundError:
         raise
-    except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except BROKEN as error:
         raise ValueError(f"{path}: not a recorded episode: {error}") from error

@@ -1,13 +1,12 @@
 """A trained policy in one small file: weights, the statistics of its observation, the centre of its PD targets."""
 
-import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from qes_jax.files import save_npz
+from qes_jax.files import BROKEN, save_npz
 from qes_jax.ppo.inference import PolicyParams
 from qes_jax.runs.checkpoint import nest
 
@@ -36,5 +35,5 @@ def load_policy(path: Path) -> Weights:
         return Weights(policy, tree["mean_pose"])
     except FileNotFoundError:
         raise
-    except (KeyError, TypeError, ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except BROKEN as error:
         raise ValueError(f"{path}: not a policy: {error}") from error

@@ -71,8 +71,8 @@ class Scene:
 
     def __post_init__(self) -> None:
         names = [p.name for p in self.pieces]
-        if len(set(names)) < len(names) or "floor" in names:
-            raise ValueError(f"scene {self.name!r}: piece names must be distinct and not 'floor', got {names}")
+        if len(set(names)) < len(names) or {"", "floor"} & set(names):
+            raise ValueError(f"scene {self.name!r}: piece names must be distinct, not '' and not 'floor': {names}")
 
 
 LOW, HIGH = (0.6, 0.8, 0.18), (0.6, 0.8, 0.45)  # [m] boxes to step onto

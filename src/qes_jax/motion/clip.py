@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from qes_jax.files import save_npz
+from qes_jax.files import BROKEN, save_npz
 from qes_jax.model.scene import Scene, make_piece
 
 VERSION = 1
@@ -48,6 +47,7 @@ class Clip:
         return (self.n_frames - 1) / self.fps
 
 
+META = {"name": str, "source": str, "licence": str, "fps": (int, float), "height": (int, float), "body_known": bool}
 ARRAYS = ("qpos", "qvel", "link_pos", "link_quat", "contact", "sensor_pos", "sensor_quat")
 
 
@@ -58,6 +58,7 @@ class ClipError(ValueError):
 def validate_clip(clip: Clip, where: str = "") -> None:
     """Raise ClipError unless every array fits the others, is finite, and holds unit quaternions."""
     where = where or clip.name
+    _check_kinds(clip, where)
     frames, n_objects = len(clip.qpos), 1 + len(clip.scene.pieces)
     if frames < 2:
         raise ClipError(f"{where}: qpos has {frames} frames, at least 2 are needed")
@@ -81,6 +82,18 @@ def validate_clip(clip: Clip, where: str = "") -> None:
     _check_unit(clip.qpos[:, 3:7], "qpos[3:7]", where)
 
 
+def _check_kinds(clip: Clip, where: str) -> None:
+    for field, kind in META.items():
+        if not isinstance(getattr(clip, field), kind):
+            raise ClipError(f"{where}: {field} is {getattr(clip, field)!r:.80}")
+    for field in ARRAYS:
+        value = getattr(clip, field)
+        if value.ndim < 2 or value.dtype.kind not in "fiub":
+            raise ClipError(f"{where}: {field} is {value.dtype} of shape {value.shape}, expected numbers by frame")
+    if clip.qpos.shape[1] < 7:
+        raise ClipError(f"{where}: qpos has {clip.qpos.shape[1]} columns, a free root alone takes 7")
+
+
 def _check_unit(quat: np.ndarray, field: str, where: str) -> None:
     bad = (np.abs(np.linalg.norm(quat, axis=-1) - 1) > 1e-3).reshape(len(quat), -1).any(axis=1)
     if bad.any():
@@ -90,7 +103,7 @@ def _check_unit(quat: np.ndarray, field: str, where: str) -> None:
 def save_clip(path: str | Path, clip: Clip) -> None:
     """Write a clip as npz: the arrays and one JSON text. Written aside, then renamed: never half there."""
     validate_clip(clip)
-    meta = {k: getattr(clip, k) for k in ("name", "source", "licence", "fps", "height", "body_known")}
+    meta = {k: getattr(clip, k) for k in META}
     meta |= {"version": VERSION, "scene": dataclasses.asdict(clip.scene)}
     save_npz(Path(path), meta=np.array(json.dumps(meta)), **{k: getattr(clip, k) for k in ARRAYS})
 
@@ -103,12 +116,15 @@ def load_clip(path: str | Path) -> Clip:
             arrays = {k: file[k] for k in ("meta", *ARRAYS)}
     except KeyError as error:
         raise ClipError(f"{path}: no field {error}; is it a clip?") from None
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
+    except FileNotFoundError:
+        raise
+    except BROKEN as error:
         raise ClipError(f"{path}: not a readable clip ({error})") from None
     meta = _parse_meta(path, str(arrays.pop("meta")))
-    clip = Clip(**meta, **arrays)
+    try:
+        clip = Clip(**meta, **arrays)
+    except TypeError as error:
+        raise ClipError(f"{path}: field meta: {str(error).removeprefix('Clip.__init__() ')}") from None
     validate_clip(clip, str(path))
     return clip
 

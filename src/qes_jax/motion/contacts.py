@@ -97,7 +97,7 @@ def correct_contacts(labels: np.ndarray, path: str | Path, world: World) -> np.n
     CorrectionError that names file and line.
     """
     labels = labels.copy()
-    for number, line in enumerate(Path(path).read_text().splitlines(), start=1):
+    for number, line in enumerate(Path(path).read_text(errors="replace").splitlines(), start=1):
         text = line.split("#")[0].strip()
         if text:
             try:

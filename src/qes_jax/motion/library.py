@@ -118,6 +118,9 @@ def _frames(clip: Clip, world: World, assigned: list[int]) -> dict[str, np.ndarr
             raise ClipError(
                 f"clip {clip.name!r}: {field} has {getattr(clip, field).shape[1]} columns, its scene {len(rows)}"
             )
+    links, known = clip.link_pos.shape[1], len(world.layout.links)
+    if links != known:
+        raise ClipError(f"clip {clip.name!r}: {links} links, the character has {known}")
     qpos, qvel = np.tile(world.layout.home_qpos, (frames, 1)), np.zeros((frames, m.nv))
     qpos[:, q_rows], qvel[:, v_rows] = clip.qpos, clip.qvel
     contact = np.zeros((*clip.contact.shape[:2], len(world.layout.objects)))

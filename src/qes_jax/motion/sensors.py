@@ -1,7 +1,6 @@
 """A headset and two controllers over time, at the control rate and on the scale of a character."""
 
 import json
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from qes_jax.files import save_npz
+from qes_jax.files import BROKEN, save_npz
 from qes_jax.model.character import HEIGHT, CharacterConfig
 from qes_jax.model.scene import SCENES, Scene
 from qes_jax.model.world import World, build_world
@@ -191,7 +190,7 @@ def load_track(path: str | Path) -> SensorTrack:
             _check_track(path, track)
     except FileNotFoundError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, EOFError, OSError, zipfile.BadZipFile) as error:
+    except (*BROKEN, AttributeError) as error:
         if isinstance(error, RecordingError):
             raise
         raise RecordingError(f"{path}: not a readable sensor track ({error})") from None

@@ -1,19 +1,12 @@
 """NumPy files of strangers: read without pickles, and whatever is wrong said in one line."""
 
-import struct
-import tokenize
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 
+from qes_jax.files import BROKEN
 from qes_jax.motion.formats.recording import RecordingError
-
-BROKEN = (
-    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, tokenize.TokenError, EOFError, OSError),
-    *(ValueError, KeyError, TypeError, SyntaxError, NotImplementedError, RuntimeError, MemoryError, OverflowError),
-)  # what np.load and zipfile raise, depending on where the file is broken
 
 LARGEST = 1e9  # of what can be a place or an angle in any unit
 
@@ -54,7 +47,8 @@ def load_array(path: Path) -> np.ndarray:
     except FileNotFoundError:
         raise
     except BROKEN as error:
-        why = "it holds Python objects, which are not opened" if "pickle" in str(error) else error
+        why = "it holds Python objects, which are not opened" if "Object arrays" in str(error) else error
+        why = "it is none" if "pickled data" in str(error) else why  # NumPy takes any other file for a pickle
         raise RecordingError(f"{path}: not a readable .npy array: {why}") from None
     if not isinstance(array, np.ndarray):
         raise RecordingError(f"{path}: not an npy array, but an archive of several")
