@@ -282,6 +282,16 @@ def test_a_skin_tells_the_rest_pose_where_nodes_do_not(tmp_path) -> None:
     np.testing.assert_allclose(forward(motion)[0], forward(still)[0][:, 1:], atol=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_skin_of_no_size_is_left_as_its_nodes_stand(tmp_path) -> None:
+    builder, joints = a_walker(), [1, 2, 3]
+    inverse = np.tile(np.eye(4).ravel(), (3, 1))
+    builder.gltf.skins.append(g.Skin(joints=joints, inverseBindMatrices=builder.accessor(inverse)))
+    for node in builder.gltf.nodes:
+        node.scale = [0.0, 0.0, 0.0]
+    assert np.isfinite(rest(read_gltf(builder.save(tmp_path), "walk"))[0]).all()
+
+
 @pytest.mark.parametrize("back", [True, False])
 def test_a_clip_that_comes_back_is_cyclic(tmp_path, back) -> None:
     builder, quat = a_walker(), turns(np.random.default_rng(3), len(TIMES))

@@ -219,3 +219,13 @@ def test_slerp_and_cycles() -> None:
     assert np.allclose(2 * np.arctan2(twice.quat[-1, 0, 3], twice.quat[-1, 0, 0]), 2.0) and len(twice.quat) == 5
     with pytest.raises(RecordingError, match="not cyclic"):
         repeated(replace(motion, cyclic=False), 2)
+
+
+def test_a_figure_whose_legs_have_no_length_is_refused() -> None:
+    names = ["root", *NEEDED]
+    still = np.zeros((4, len(names), 3))
+    quat = np.tile([1.0, 0.0, 0.0, 0.0], (4, len(names), 1))
+    parents = (-1, *[0] * len(NEEDED))
+    motion = SkeletonMotion("a.glb", "none", 30.0, tuple(names), parents, still[0], quat[0], still, quat)
+    with pytest.raises(RecordingError, match=r"a\.glb: its legs have no length"):
+        proportioned(motion, {role: role for role in NEEDED})

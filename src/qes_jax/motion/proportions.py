@@ -14,6 +14,7 @@ from qes_jax.model.world import build_world
 from qes_jax.motion.formats.body import anchors
 from qes_jax.motion.formats.guess import leg_height
 from qes_jax.motion.formats.maps import SIDES, Roles
+from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion, snapshots
 from qes_jax.motion.formats.structure import ancestry
 from qes_jax.motion.rig import Rig
@@ -37,6 +38,8 @@ def factors(motion: SkeletonMotion, roles: Roles) -> dict[str, float]:
 def proportioned(motion: SkeletonMotion, roles: Roles) -> tuple[SkeletonMotion, bool]:
     """The motion on a figure of the character's proportions, and whether that was needed."""
     needed = factors(motion, roles)
+    if min(needed.values()) <= 0:  # the size of the legs is the measure of all
+        raise RecordingError(f"{motion.source}: its legs have no length")
     if max(max(f, 1 / f) for role, f in needed.items() if not role.endswith("_ball")) < LIMIT:
         return motion, False
     scale = np.ones(len(motion.joints))

@@ -112,7 +112,7 @@ def _bound(document: Document, still: Nodes, keep: list[int]) -> tuple[np.ndarra
         frame = np.eye(4)
         frame[:3, :3], frame[:3, 3] = maps[0, top], places[0, top]
         for row, inverse in rows.items():
-            if abs(np.linalg.det(inverse)) < 1e-12:  # nothing was bound to it
+            if min(abs(np.linalg.det(m)) for m in (inverse, frame)) < 1e-12:  # nothing was bound, or of no size
                 continue
             bound = frame @ rows[top] @ np.linalg.inv(inverse)
             linear = bound[:3, :3] / np.linalg.norm(bound[:3, :3], axis=0)
