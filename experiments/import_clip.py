@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from qes_jax.motion.subject import estimate_height
 from qes_jax.runs.folder import write_json
 
 THROUGH = 2.0  # [cm]
+MOST_REPEATS = 1000  # a typing error would fill the memory
 
 if TYPE_CHECKING:
     from import_motion import Options
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 def import_clip(options: Options) -> dict[str, float | str]:
     """Read, fit, label, write and report. Returns the report: see `fit_report`, and the recording's seconds and fps."""
+    _check(options)
     recording, facts = _read(options)
     print("\n".join(f"{key:>24} {value}" for key, value in facts.items()), flush=True)
     began = time.perf_counter()
@@ -50,6 +53,15 @@ def import_clip(options: Options) -> dict[str, float | str]:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, result)
     return result
+
+
+def _check(options: Options) -> None:
+    for field in ("fps", "unit", "height", "repeat"):
+        value = getattr(options, field)
+        if value is not None and not 0 < value < math.inf:
+            raise ValueError(f"--{field} {value}: expected a positive number")
+    if options.repeat > MOST_REPEATS:
+        raise ValueError(f"--repeat {options.repeat}: expected at most {MOST_REPEATS}")
 
 
 def _scene(options: Options) -> Scene:

@@ -32,11 +32,17 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
     def run(*args, **kwargs) -> int:
         try:
             return main(*args, **kwargs)
-        except (FileNotFoundError, ValueError, KeyError) as error:
-            words = error.args[0] if isinstance(error, KeyError) else error
+        except (OSError, ValueError, KeyError) as error:
             if os.environ.get("QES_TRACEBACK"):
                 raise
-            print(f"error: {words}\n(QES_TRACEBACK=1 shows where it was raised)", file=sys.stderr)
+            print(f"error: {_words(error)}\n(QES_TRACEBACK=1 shows where it was raised)", file=sys.stderr)
             return 2
 
     return run
+
+
+def _words(error: Exception) -> object:
+    """What is wrong; of what the system refuses, the file that was meant, never the temporary one beside it."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename2 or error.filename}: {error.strerror}"
+    return error.args[0] if isinstance(error, KeyError) and error.args else error

@@ -51,6 +51,8 @@ def parse(argv: list[str]) -> Request:
         """
         if resume is None:
             return Request(config, None, tracker, root)
+        if config != start:
+            raise ValueError("--resume goes on with the settings saved in the run: leave out all others")
         run = find(root, resume)
         return Request(from_json(RunConfig, run.read_config(), str(run.config)), run, tracker, root)
 

@@ -32,6 +32,11 @@ class RunConfig:
     evaluate_starts: int = 128
     checkpoint_every: int = 40  # [iterations]
 
+    def __post_init__(self) -> None:
+        for name, least in (("samples", 1), ("evaluate_starts", 1), ("evaluate_every", 0), ("checkpoint_every", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}: expected at least {least}")
+
 
 def presets() -> dict[str, RunConfig]:
     """The named starting points; every field can still be changed on the command line."""

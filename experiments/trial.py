@@ -1,5 +1,6 @@
 """What a policy is tried on: clips and recordings, continued, in a world that can furnish them all."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from qes_jax.evaluate.recording import record
 from qes_jax.evaluate.starts import continued
 from qes_jax.model.scene import moving_part
 from qes_jax.model.scene_file import find_scene
-from qes_jax.motion.clip import Clip
+from qes_jax.motion.clip import FPS, Clip
 from qes_jax.motion.sensors import make_track, read_device, sensor_clip
 
 
@@ -38,6 +39,8 @@ def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
 
     A policy sees the moving pieces of the rooms of its training, there or not, so the world has those too.
     """
+    if not 1.0 / FPS <= seconds < math.inf:
+        raise ValueError(f"{seconds} seconds to follow: expected at least a frame's, {1.0 / FPS:.3f}")
     longer = continued(clips, seconds)
     task, params = make_task(trained.config, longer, [moving_part(s) for s in training_scenes(trained.config)])
     _check_sight(trained, task, params)

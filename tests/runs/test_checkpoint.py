@@ -116,7 +116,7 @@ def test_all_damaged_is_an_error_and_not_a_fresh_start(tmp_path: Path) -> None:
     store = saved(tmp_path, 1, 2)
     for n in (1, 2):
         truncate(tmp_path / f"{n:08d}")
-    with pytest.raises(RuntimeError, match="00000001"):
+    with pytest.raises(CheckpointError, match="00000001"):
         store.restore_latest(tree())
 
 

@@ -1,5 +1,6 @@
 """All that defines the task, with the paper's ablations. What the paper does not give is our choice, and says so."""
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -79,6 +80,13 @@ class EnvConfig:
     randomize: RandomizeConfig = field(default_factory=RandomizeConfig)
     scene_obs: SceneObsConfig = field(default_factory=SceneObsConfig)
     terminate: TerminateConfig = field(default_factory=TerminateConfig)
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.ctrl_dt < math.inf:
+            raise ValueError(f"EnvConfig.ctrl_dt is {self.ctrl_dt} s: expected a positive number")
+        for name, least in (("n_substeps", 1), ("max_frames", 1), ("future", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"EnvConfig.{name} is {getattr(self, name)}: expected at least {least}")
 
     @property
     def sim_dt(self) -> float:

@@ -47,6 +47,9 @@ class PPOConfig:
     obs_std_min: float = 0.01  # a nearly constant feature is not blown up to unit deviation
 
     def __post_init__(self) -> None:
+        for name in ("n_envs", "n_steps", "minibatch", "shuffle_blocks", "epochs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"PPOConfig.{name} is {getattr(self, name)}: expected at least 1")
         if self.activation not in ACTIVATIONS:
             raise ValueError(f"PPOConfig.activation is {self.activation!r}; known: {', '.join(ACTIVATIONS)}")
         if self.n_envs % self.shuffle_blocks:

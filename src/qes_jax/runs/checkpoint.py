@@ -71,7 +71,7 @@ class CheckpointStore:
         """The newest checkpoint that can be read, in the shape of `like`; None where there is none at all.
 
         like: a pytree of arrays or of `jax.ShapeDtypeStruct`.
-        Raises ValueError where a checkpoint does not fit `like`, RuntimeError where there are some and all are broken.
+        Raises ValueError where a checkpoint does not fit `like`, CheckpointError where all that there are are broken.
         """
         found = self.latest()
         return found and found._replace(state=fill(like, found.state, "the checkpoint"))
@@ -79,7 +79,7 @@ class CheckpointStore:
     def latest(self) -> Restored | None:
         """The newest checkpoint that can be read, as nothing but its leaves by name; None where there is none at all.
 
-        Raises RuntimeError where there are some and all are broken.
+        Raises CheckpointError where there are some and all are broken.
         """
         skipped: list[str] = []
         for number in reversed(self.numbers()):
@@ -91,7 +91,7 @@ class CheckpointStore:
                 continue
             return Restored(leaves, meta, skipped)
         if skipped:
-            raise RuntimeError("no checkpoint can be read:\n" + "\n".join(skipped))
+            raise CheckpointError(f"{self.folder}: no checkpoint can be read:\n" + "\n".join(skipped))
         return None
 
     def best_number(self) -> int | None:

@@ -1,0 +1,109 @@
+"""Commands end a user's mistake with one line that names it, and leave nothing half written."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+from qes_jax.env.config import EnvConfig
+from qes_jax.files import replacing
+from qes_jax.ppo.config import PPOConfig
+from qes_jax.runs.folder import create, write_json
+
+
+@pytest.fixture(scope="module")
+def commands() -> Iterator[SimpleNamespace]:
+    """Those of experiments/ that are looked at here."""
+    folder = str(Path(__file__).resolve().parents[1] / "experiments")
+    sys.path.insert(0, folder)
+    import import_motion
+    import launch
+    import run
+    import settings
+    import trial
+
+    yield SimpleNamespace(launch=launch, run=run, settings=settings, trial=trial, import_motion=import_motion)
+    sys.path.remove(folder)
+
+
+def write_on_a_folder(folder: Path) -> None:
+    with replacing(folder) as aside:
+        aside.write_text("x")
+
+
+def write_json_on_a_folder(folder: Path) -> None:
+    write_json(folder, {})
+
+
+def write_below_a_file(folder: Path) -> None:
+    (folder / "file").touch()
+    with replacing(folder / "file" / "a.npz"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (write_on_a_folder, "error: {}: Is a directory"),
+        (write_json_on_a_folder, "error: {}: Is a directory"),
+        (write_below_a_file, "error: {}/file: File exists"),
+    ],
+)
+def test_a_place_that_cannot_be_written_to_is_named(
+    commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, write: Callable[[Path], None], words: str
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    assert commands.launch.explained(lambda: write(folder))() == 2
+    assert capsys.readouterr().err.startswith(words.format(folder) + "\n")
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["--fps 0", "--fps nan", "--height 0", "--height nan", "--unit 0", "--unit nan", "--repeat 0", "--repeat -2",
+     "--repeat 100000000"],
+)  # fmt: skip
+def test_importing_by_an_odd_number_is_refused(
+    commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
+) -> None:
+    assert commands.import_motion.main(["walk.txt", "--out", str(tmp_path / "a.npz"), *words.split()]) == 2
+    assert words.split()[0] in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
+def test_following_for_no_time_or_for_ever_is_refused(commands: SimpleNamespace, seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds to follow"):
+        commands.trial.make_trial(None, [], seconds)
+
+
+@pytest.mark.parametrize("setting", ["samples", "evaluate_starts", "evaluate_every", "checkpoint_every"])
+def test_a_count_below_its_least_is_refused(commands: SimpleNamespace, setting: str) -> None:
+    with pytest.raises(ValueError, match=f"{setting} is -1: expected at least"):
+        commands.settings.RunConfig(**{setting: -1})
+
+
+@pytest.mark.parametrize(
+    ("config", "setting", "value"),
+    [
+        (EnvConfig, "ctrl_dt", 0.0), (EnvConfig, "ctrl_dt", float("nan")), (EnvConfig, "n_substeps", 0),
+        (EnvConfig, "max_frames", 0), (EnvConfig, "future", -1), (PPOConfig, "n_envs", 0), (PPOConfig, "n_steps", -4),
+        (PPOConfig, "minibatch", 0), (PPOConfig, "epochs", 0), (PPOConfig, "shuffle_blocks", 0),
+    ],
+)  # fmt: skip
+def test_a_setting_out_of_its_range_is_named(config: type, setting: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{config.__name__}.{setting} is {value}"):
+        config(**{setting: value})
+
+
+def test_resuming_takes_no_other_settings(commands: SimpleNamespace, tmp_path: Path) -> None:
+    run: ModuleType = commands.run
+    saved = commands.settings.RunConfig(seed=3)
+    create(tmp_path, "cpu", saved)
+    words = ["--resume", "latest", "--root", str(tmp_path)]
+    assert run.parse(words).config == saved and run.parse([*words, "--tracker", "none"]).tracker == "none"
+    with pytest.raises(ValueError, match="--resume goes on with the settings saved"):
+        run.parse([*words, "--samples", "8"])
