@@ -293,6 +293,7 @@ class Session:
 
     def _on_save_clip(self, name: str) -> None:
         place = self.place
+        self.panel.written.content = "saving ... (the first time in a room its contacts are compiled: up to a minute)"
         files, clip = save_motion(place.clips, name, self.desk.keys, self._frames(), place.scene, place.world)
         lines = [*(f"- `{f}`" for f in files), "", f"of its time it touches: {touched(clip)}", ""]
         self.panel.written.content = "\n".join(
