@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from editor.export import save_motion, touched
-from editor.guard import start_guarded
 from editor.panel import NONE, WORDS, Panel, as_numbers, from_numbers, kind_from
 from editor.stage import Stage
+from qes_jax.evaluate.view.guard import start
 from qes_jax.model.scene import Scene
 from qes_jax.model.world import World
 from qes_jax.motion.clip import FPS
@@ -56,7 +56,7 @@ class Session:
         self._shown: np.ndarray | None = None  # a frame that stands in for the pose
         self._cache: tuple[Timeline, bool, np.ndarray] | None = None
         self._dragging = False
-        self.server = start_guarded(port)
+        self.server = start(port)
         self.panel = Panel(self.server, self._act, f"pose editor: {place.scene.name}")
         self.stage = Stage(self.server, place.world, self._pick, self._grip)
         self.stage.ghost.show(desk.start.qpos)

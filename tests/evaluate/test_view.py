@@ -22,7 +22,8 @@ from qes_jax.env.config import EnvConfig, SceneObsConfig
 from qes_jax.env.observe import see_scene
 from qes_jax.env.state import body_of, heading_frame
 from qes_jax.evaluate.episode import Episode
-from qes_jax.evaluate.view.live import serve, start
+from qes_jax.evaluate.view.guard import start
+from qes_jax.evaluate.view.live import serve
 from qes_jax.evaluate.view.nodes import STEP
 from qes_jax.evaluate.view.page import save_page
 from qes_jax.evaluate.view.palette import legend

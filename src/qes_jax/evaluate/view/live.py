@@ -1,7 +1,6 @@
 """A viser server that plays motions until it is interrupted.
 
-It listens on 127.0.0.1 alone. viser checks neither the Origin nor the Host of a connection, so any page that is open in
-a browser on this machine can connect as well: it finds the motion shown, and can move these controls, no more.
+It listens on 127.0.0.1 alone and answers only its own pages, see guard.py.
 """
 
 import contextlib
@@ -11,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 import viser
 
+from qes_jax.evaluate.view.guard import HOST, start
 from qes_jax.evaluate.view.panel import Clock, Panel
 from qes_jax.evaluate.view.show import Show
 from qes_jax.evaluate.view.stage import Arrangement, Stage
 
-HOST = "127.0.0.1"
 RATE = 40.0  # [Hz] at which the scene is renewed at most
 
 
@@ -37,16 +36,6 @@ def serve(
     finally:
         with contextlib.redirect_stdout(io.StringIO()):
             server.stop()
-
-
-def start(port: int) -> viser.ViserServer:
-    """A server on exactly this port. Raises ValueError where it is taken (viser would take the next one)."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        server = viser.ViserServer(host=HOST, port=port, verbose=False)
-        if port in (0, server.get_port()):
-            return server
-        server.stop()
-    raise ValueError(f"port {port} is in use on {HOST}: give another one with --port, or 0 for any that is free")
 
 
 def _play(server: viser.ViserServer, stage: Stage, clock: Clock, panel: Panel, until: Callable[[], bool]) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import viser
 
+from qes_jax.evaluate.view.guard import start
 from qes_jax.evaluate.view.palette import body_color, css, legend
 from qes_jax.evaluate.view.show import Show
 from qes_jax.evaluate.view.stage import Arrangement, Stage
@@ -21,7 +22,7 @@ WIDTH, HEIGHT = 250, 64  # [px] of the curve of the error
 def save_page(path: Path, shows: Sequence[Show], every: int = 2, arrangement: Arrangement | None = None) -> int:
     """Write every `every`-th frame with time line, legend and errors. Returns the file's size [bytes]."""
     with contextlib.redirect_stdout(io.StringIO()):  # it tells the address of a server that nobody is to visit
-        server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+        server = start(0)
         try:
             html = _record(server, shows, every, arrangement)
         finally:

@@ -1,13 +1,15 @@
 """A viser server that answers only pages of its own.
 
 viser checks neither Host nor Origin, so any web page that is open in a browser on this machine could connect to the
-server on 127.0.0.1 and work its controls; these write files. viser hands all connections to `websockets`, whose
-`process_request` sees the headers first: while viser starts, it is given one that checks them.
+server on 127.0.0.1 and work its controls, some of which write files. viser hands all connections to `websockets`, whose
+`process_request` sees the headers first: while viser starts, it is given one that checks them, and a bound on the size
+of a message.
 """
 
+import contextlib
 import http
+import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -16,25 +18,28 @@ from urllib.parse import urlsplit
 import viser
 import websockets.asyncio.server as sockets
 
-from qes_jax.evaluate.view.live import start
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost")
+LARGEST = 1 << 20  # [bytes] of a message from a page; viser takes 50 MB
 
-NAMES = ("127.0.0.1", "localhost")
 
+def start(port: int) -> viser.ViserServer:
+    """A server on exactly this port that answers only its own pages.
 
-def start_guarded(port: int) -> viser.ViserServer:
-    """A server on exactly this port that answers only its own pages. Raises ValueError where the port is taken.
-
-    Raises RuntimeError where viser no longer starts its connections in a way that can be guarded.
+    Raises ValueError where the port is taken (viser would take the next one), RuntimeError where viser no longer starts
+    its connections in a way that can be guarded.
     """
-    with guarding() as guarded:
-        server = start(port)
-        if not guarded:
-            server.stop()
-            raise RuntimeError(f"viser {viser.__version__} cannot be guarded: use the version in constraints.txt")
-        return server
+    with guarding() as guarded, contextlib.redirect_stdout(io.StringIO()):
+        server = viser.ViserServer(host=HOST, port=port, verbose=False)
+        if guarded and port in (0, server.get_port()):
+            return server
+        server.stop()
+    if not guarded:
+        raise RuntimeError(f"viser {viser.__version__} cannot be guarded: use the version in constraints.txt")
+    raise ValueError(f"port {port} is in use on {HOST}: give another one with --port, or 0 for any that is free")
 
 
-@contextmanager
+@contextlib.contextmanager
 def guarding() -> Iterator[list[int]]:
     """Servers that start meanwhile are guarded; the list grows with each."""
     guarded: list[int] = []
@@ -42,6 +47,7 @@ def guarding() -> Iterator[list[int]]:
 
     def serve_guarded(*args: Any, process_request: Callable | None = None, **options: Any) -> Any:
         guarded.append(1)
+        options["max_size"] = LARGEST
         return serve(*args, process_request=partial(checked, process_request), **options)
 
     with mock.patch.object(sockets, "serve", serve_guarded):
