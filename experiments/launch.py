@@ -26,12 +26,15 @@ def prepare_jax() -> None:
 
 
 def explained(main: Callable[..., int]) -> Callable[..., int]:
-    """A command whose user's mistakes end it with one line and exit code 2, not with a traceback."""
+    """A command whose user's mistakes end it with one line and exit code 2, not with a traceback; 130 after Ctrl-C."""
 
     @wraps(main)
     def run(*args, **kwargs) -> int:
         try:
             return main(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            return 130  # as shells say it
         except (OSError, ValueError, KeyError) as error:
             if os.environ.get("QES_TRACEBACK"):
                 raise

@@ -61,6 +61,15 @@ def test_a_place_that_cannot_be_written_to_is_named(
     assert list(tmp_path.iterdir()) == [folder]
 
 
+def test_an_interrupted_command_says_so(commands: SimpleNamespace, capsys: pytest.CaptureFixture) -> None:
+    @commands.launch.explained
+    def main() -> int:
+        raise KeyboardInterrupt
+
+    assert main() == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
 @pytest.mark.parametrize(
     "words",
     ["--fps 0", "--fps nan", "--height 0", "--height nan", "--unit 0", "--unit nan", "--repeat 0", "--repeat -2",
