@@ -2,6 +2,7 @@
 
 python experiments/control.py walk --duration 20 --style fast --html walk.html --json walk.json
 python experiments/control.py balance --push 30 --body ostrich
+python experiments/control.py jump --variant twist --seed 1
 python experiments/control.py walk --live          # sliders in the browser, at http://127.0.0.1:8080
 """
 
@@ -23,7 +24,9 @@ class Options:
     duration: float = 10.0
     """[s] to simulate."""
     style: str = "normal"
-    """Of the walk: normal, fast, slow, sad. Of the jump: up, twist, kick, split, forward."""
+    """Of the walk: normal, fast, slow, sad."""
+    variant: str = "up"
+    """Of the jump: up, twist, kick, split, forward."""
     body: str = "humanoid"
     """humanoid, humanoid_limbs2, infant, ostrich, dinosaur."""
     push: float = 0.0

@@ -13,6 +13,7 @@ from qes_jax.control.clips import FPS, resample
 from qes_jax.control.fast import Fast
 from qes_jax.control.gait import STYLES, style
 from qes_jax.control.jump import VARIANTS, Jump
+from qes_jax.control.leap import watch_jump
 from qes_jax.control.priority import SOLVERS, Solver
 from qes_jax.control.simulate import LOW, Controller, Push, Record, Stage
 from qes_jax.control.stride import Walker
@@ -22,8 +23,12 @@ from qes_jax.files import replacing, save_npz
 def run(options: Any) -> int:
     """Simulate, print and write the metrics."""
     stage = make_stage(options)
-    record = stage.run(options.duration)
-    metrics = measure(record, stage, options)
+    if isinstance(stage.controller, Jump):
+        result, record = watch_jump(stage, stage.controller, options.duration)
+        metrics = measure(record, stage, options) | result._asdict()
+    else:
+        record = stage.run(options.duration)
+        metrics = measure(record, stage, options)
     print(json.dumps(metrics, indent=1))
     if options.json:
         with replacing(options.json) as aside:
@@ -58,10 +63,9 @@ def make_controller(options: Any, body: Body) -> Controller:
         return Balance(body)
     if options.motion == "walk":
         return Walker(body, style(options.style))
-    variant = "up" if options.style == "normal" else options.style
-    if variant not in VARIANTS:
-        raise KeyError(f"unknown jump {variant!r}: expected one of {sorted(VARIANTS)}")
-    return Jump(body, VARIANTS[variant])
+    if options.variant not in VARIANTS:
+        raise KeyError(f"unknown jump {options.variant!r}: expected one of {sorted(VARIANTS)}")
+    return Jump(body, VARIANTS[options.variant])
 
 
 def make_solver(name: str) -> Solver:
@@ -73,8 +77,8 @@ def measure(record: Record, stage: Stage, options: Any) -> dict[str, Any]:
     com, solve_ms, half = np.array(record.com), 1e3 * np.array(record.solve_s), len(record.time) // 2
     simulated = record.time[-1] + record.dt
     metrics = {
-        "motion": options.motion, "style": options.style, "body": options.body, "solver": options.solver,
-        "push": options.push, "fell": record.fell, "duration_s": round(simulated, 3),
+        "motion": options.motion, "style": options.style, "variant": options.variant, "body": options.body,
+        "solver": options.solver, "push": options.push, "fell": record.fell, "duration_s": round(simulated, 3),
         "solve_ms_median": float(np.median(solve_ms)), "solve_ms_p99": float(np.percentile(solve_ms, 99)),
         "realtime_factor": simulated / record.cpu_s, "realtime_factor_wall": simulated / record.wall_s,
         "infeasible_ticks": int(np.sum(~np.array(record.feasible))),

@@ -7,7 +7,8 @@ from qes_jax.control.body import load_body
 from qes_jax.control.fast import Fast
 from qes_jax.control.gait import NORMAL, WalkParameters
 from qes_jax.control.jump import VARIANTS, Jump, JumpConfig
-from qes_jax.control.simulate import Controller, Record, Stage
+from qes_jax.control.leap import LOW as JUMP_LOW
+from qes_jax.control.simulate import LOW, Controller, Record, Stage
 from qes_jax.control.stride import Walker
 
 FPS = 36.0  # [Hz] of every clip
@@ -26,11 +27,11 @@ def balance_clip(duration: float = 5.0) -> np.ndarray:
 
 def jump_clip(config: JumpConfig = VARIANTS["up"], duration: float = 3.5) -> np.ndarray:
     """(T, nq) one standing jump. Raises RuntimeError where the body falls."""
-    return _clip(Jump(load_body(), config), duration, f"jump {config}")
+    return _clip(Jump(load_body(), config), duration, f"jump {config}", JUMP_LOW)
 
 
-def _clip(controller: Controller, duration: float, what: str) -> np.ndarray:
-    stage = Stage(load_body(), controller, Fast())
+def _clip(controller: Controller, duration: float, what: str, low: float = LOW) -> np.ndarray:
+    stage = Stage(load_body(), controller, Fast(), low=low)
     record = stage.run(duration)
     if record.fell:
         raise RuntimeError(f"the body fell after {record.time[-1]:.2f} s: {what}")

@@ -1,5 +1,6 @@
 """One jump from start to end, and its measures."""
 
+import time as clock
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -41,15 +42,24 @@ def run_jump(
     stage = Stage(body, jump, make_solver(), low=LOW)
     if seed is not None:
         perturb(body, stage.data, seed)
+    return watch_jump(stage, jump, duration * jump.size**0.5)
+
+
+def watch_jump(stage: Stage, jump: Jump, duration: float) -> tuple[JumpResult, Record]:
+    """Run a stage that stands before its jump for `duration` [s], or until the body falls."""
+    body, config = stage.body, jump.config
     start, facing = _place(stage)
+    cpu, wall = clock.thread_time(), clock.perf_counter()
     air, turned, last = 0, 0.0, facing
-    while stage.data.time < duration * jump.size**0.5 and not stage.record.fell:
+    while stage.data.time < duration - 1e-9 and not stage.record.fell:
         stage.tick()
         air += stage.data.ncon == 0
         now = _place(stage)[1]
         turned, last = turned + (now - last + np.pi) % (2 * np.pi) - np.pi, now
     goal = start + config.forward * jump.size * np.array([np.cos(facing), np.sin(facing)])
     record = stage.record
+    record.cpu_s += clock.thread_time() - cpu
+    record.wall_s += clock.perf_counter() - wall
     return JumpResult(
         fell=record.fell,
         height=float(np.max(np.array(record.com)[:, 2]) - body.com_height),
