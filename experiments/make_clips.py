@@ -1,7 +1,7 @@
 """Build clips and judge them: python experiments/make_clips.py [WORDS ...] [--out DIR] [--workers N]
 
-WORDS are names of clips, families (walk_line), categories ("office chair"), builtin or library; without any it builds
-all, bit for bit the same whenever it is run. Each line tells how good a clip is (authoring/quality.py).
+WORDS are names of clips, families (walk_line), categories ("office chair", controlled), builtin or library; without any
+it builds these two, bit for bit the same whenever it is run. Each line tells how good a clip is (authoring/quality.py).
 
     --list          only tell the names
     --table         only print categories, clips and minutes

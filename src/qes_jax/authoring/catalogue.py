@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from qes_jax.authoring.body import LEFT, RIGHT, Body, make_body
+from qes_jax.authoring.controlled import CONTROLLED
 from qes_jax.authoring.furniture import Visit, seat_of
 from qes_jax.authoring.gestures import alive, look, point_at, reach, shift, squat, wave, write
 from qes_jax.authoring.ik import solve
@@ -34,6 +35,8 @@ def names(held_out: bool | None = None) -> list[str]:
 
 def build(name: str) -> Clip:
     """One built-in clip, the same whenever it is built. Raises KeyError that lists the valid names."""
+    if name in CONTROLLED:
+        return CONTROLLED[name](name)
     scene = get_recipe(name).scene
     return make_clip(name, build_qpos(name), scene, HEIGHT, SOURCE, LICENCE, FPS)
 
@@ -65,6 +68,8 @@ CATEGORY = {
 
 def category(name: str) -> str:
     """What a clip shows, one of the library's categories. Raises KeyError at an unknown name."""
+    if name in CONTROLLED:
+        return "controlled"
     if name in LIBRARY:
         return LIBRARY[name][0].category
     scene = get_recipe(name).scene.name
@@ -75,15 +80,15 @@ def category(name: str) -> str:
 
 def by_category(names: list[str]) -> dict[str, list[str]]:
     """The names sorted into categories, in the library's order."""
-    found: dict[str, list[str]] = {family.category: [] for family in FAMILIES}
+    found: dict[str, list[str]] = {family.category: [] for family in FAMILIES} | {"controlled": []}
     for name in names:
         found[category(name)].append(name)
     return {key: members for key, members in found.items() if members}
 
 
 def find_names(words: Sequence[str]) -> list[str]:
-    """Clips by name, family, category, "builtin" or "library"; all where no word is given. Raises KeyError."""
-    everything, found = [*RECIPES, *LIBRARY], []
+    """Clips by name, family, category, "builtin" or "library"; without a word these two. Raises KeyError."""
+    everything, found = [*RECIPES, *LIBRARY, *CONTROLLED], []
     for word in words or ("builtin", "library"):
         kinds = {"builtin": list(RECIPES), "library": list(LIBRARY)}
         members = kinds.get(word) or [n for n, (f, _) in LIBRARY.items() if word == f.name and n not in words]
@@ -98,7 +103,7 @@ def table(names: list[str]) -> list[str]:
     rows, body = [], make_body(HEIGHT)
     for key, members in by_category(names).items():
         minutes = {n: _seconds(body, n) / 60 for n in members}
-        held = sum(minutes[n] for n in members if get_recipe(n).held_out)
+        held = sum(minutes[n] for n in members if n not in CONTROLLED and get_recipe(n).held_out)
         rows.append((key, len(members), sum(minutes.values()), held))
     rows.append(("all", sum(r[1] for r in rows), sum(r[2] for r in rows), sum(r[3] for r in rows)))
     head = ["| category | clips | minutes | of them held out |", "|---|---|---|---|"]
@@ -106,6 +111,8 @@ def table(names: list[str]) -> list[str]:
 
 
 def _seconds(body: Body, name: str) -> float:
+    if name in CONTROLLED:
+        return CONTROLLED[name].seconds
     recipe = get_recipe(name)
     return (recipe.tell(body, np.random.default_rng(recipe.seed)).n_frames - 1) / FPS
 
