@@ -1,0 +1,181 @@
+"""The page of results: tables from the rows of `control_results.py`, and what fails in plain words."""
+
+from typing import Any
+
+import numpy as np
+
+Rows = dict[str, dict[str, Any]]
+BAR = 95.0  # [%] of pushes of 20 N s on the walking human that are to be survived
+
+
+def page(rows: Rows, missing: list[str], quick: bool) -> str:
+    """Markdown."""
+    parts = [
+        "# Controllers: what was measured",
+        "Made by `python experiments/control_results.py" + " --quick" * quick + "`, which also writes control.json. "
+        "MuJoCo's C engine, control at 250 Hz, physics at 500 Hz. Times are processor times of one core, on a machine "
+        "busy with other work, so that they are upper bounds.",
+        f"**Not measured yet**: {', '.join(missing)}." if missing else "",
+        "## What fails", "\n".join(f"- {line}" for line in failures(rows)) or "Nothing that is measured here.",
+        "## Walking from standing", walks(rows),
+        "## The gait of the normal walk", gait(rows),
+        "## Standing jump", jumps(rows),
+        "## Strict against weighted priorities", compared(rows),
+        "## Pushes", pushes(rows),
+    ]  # fmt: skip
+    return "\n\n".join(p for p in parts if p)
+
+
+def table(head: list[str], lines: list[list[str]]) -> str:
+    rule = ["---"] * len(head)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *lines)) if lines else "Not measured."
+
+
+def of(rows: Rows, *beginning: str) -> Rows:
+    """Rows whose name begins with these parts."""
+    start = "/".join(beginning) + "/"
+    return {name: row for name, row in rows.items() if name.startswith(start)}
+
+
+def failures(rows: Rows) -> list[str]:
+    """What did not go as it should, a line each."""
+    found = []
+    for name, row in of(rows, "walk").items():
+        if row["fell"]:
+            _, body, style = name.split("/")
+            found.append(f"Walk of {body}, style {style}: falls after {row['duration_s']:.1f} s.")
+    for variant, group in by_variant(rows).items():
+        if fallen := sum(r["fell"] for r in group):
+            found.append(f"Jump {variant}: falls in {fallen} of {len(group)} starts.")
+    for motion in ("balance", "walk"):
+        for size, group in by_size(rows, motion).items():
+            if (share := survived(group)) < (BAR if (motion, size) == ("walk", "20") else 100.0):
+                bar = f" (the bar is {BAR:.0f} %)" if (motion, size) == ("walk", "20") else ""
+                found.append(f"Pushes of {size} N s, {motion}: {share:.0f} % survived{bar}{where(group)}.")
+    if "gait" in rows.get("walk/humanoid/normal", {}):
+        g = rows["walk/humanoid/normal"]["gait"]
+        if max(g["hand_with_own_foot"]) > -0.3:
+            found.append("The arms of the normal walk do not swing clearly against the legs.")
+        if g["thorax_with_pelvis"] > -0.3:
+            found.append("Shoulders do not turn against the hips in the normal walk.")
+        if g["heel_off_share"] < 0.9:
+            found.append(f"The heel rises before the ball leaves in only {100 * g['heel_off_share']:.0f} % of stances.")
+    slow = [n for n, r in of(rows, "walk").items() if r["solve_ms_median"] > 0.3]
+    if slow:
+        most = max(rows[n]["solve_ms_median"] for n in slow)
+        found.append(f"A tick takes more than 0.3 ms in {len(slow)} walks, up to {most:.2f} ms (median, busy machine).")
+    return found
+
+
+def walks(rows: Rows) -> str:
+    head = ["body", "style", "kg", "fell", "s", "steps", "m/s", "solve ms, median", "p99", "times real time"]
+    lines = [
+        [*name.split("/")[1:], f"{r['mass']:.0f}", "**yes**" if r["fell"] else "no", f"{r['duration_s']:.0f}",
+         str(r["steps"]), f"{r['speed']:.2f}", f"{r['solve_ms_median']:.2f}", f"{r['solve_ms_p99']:.2f}",
+         f"{r['realtime_factor']:.1f}"]
+        for name, r in of(rows, "walk").items()
+    ]  # fmt: skip
+    note = "Speed is that of the second half. Other bodies use the human's parameters, scaled by height."
+    return table(head, lines) + "\n\n" + note
+
+
+def gait(rows: Rows) -> str:
+    g = rows.get("walk/humanoid/normal", {}).get("gait")
+    if not g:
+        return "Not measured."
+    hands, feet, angle = g["hand_swing_m"], g["hand_with_own_foot"], g["shoulder_swing_deg"]
+    lines = [
+        f"Arm swing: hands travel {100 * hands[0]:.0f} and {100 * hands[1]:.0f} cm along the walk (left, right), the "
+        f"shoulders {angle[0]:.0f} and {angle[1]:.0f} degrees. Correlation with the foot of the same side "
+        f"{feet[0]:+.2f} and {feet[1]:+.2f}; people swing against it, near -1.",
+        f"Heel-off: in {100 * g['heel_off_share']:.0f} % of {g['stances']} stances the heel is more than 1 cm high "
+        f"before the ball leaves, {100 * g['heel_rise_m']:.1f} cm in the median.",
+        f"Counter-rotation: the pelvis turns through {g['pelvis_yaw_deg']:.1f} degrees, the thorax through "
+        f"{g['thorax_yaw_deg']:.1f}, against each other {g['between_yaw_deg']:.1f}; correlation "
+        f"{g['thorax_with_pelvis']:+.2f}.",
+    ]
+    return "\n".join(f"- {line}" for line in lines) + "\n\nRanges are from the 2nd to the 98th percentile."
+
+
+def by_variant(rows: Rows) -> dict[str, list[dict]]:
+    found: dict[str, list[dict]] = {}
+    for name, row in of(rows, "jump").items():
+        found.setdefault(name.split("/")[1], []).append(row)
+    return found
+
+
+def jumps(rows: Rows) -> str:
+    head = ["variant", "starts", "fell", "height cm", "flight s", "landing error cm", "worst", "turned degrees"]
+    lines = []
+    for variant, group in by_variant(rows).items():
+        error = [100 * r["landing_error"] for r in group]
+        lines.append([
+            variant, str(len(group)), str(sum(r["fell"] for r in group)),
+            mean_std([100 * r["height"] for r in group], 1), mean_std([r["flight_s"] for r in group], 3), mean_std(error, 1), f"{max(error):.1f}",
+            mean_std([np.degrees(r["turned"]) for r in group], 0),
+        ])  # fmt: skip
+    note = (
+        "Starts disturbed at random: joints by 0.02 rad, velocities by 0.05. Height is that of the centre of mass over "
+        "standing; landing error the distance of the soles from where they should be, 3 s after the start."
+    )
+    return table(head, lines) + "\n\n" + note
+
+
+def mean_std(values: list[float], digits: int) -> str:
+    return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
+
+
+def compared(rows: Rows) -> str:
+    head = ["", "solver", "fell", "s", "contact error, median", "p99", "COM error, median", "p99", "besides"]
+    lines = []
+    for name, r in of(rows, "compare").items():
+        _, motion, solver = name.split("/")
+        extra = f"{100 * r['height']:.1f} cm high, lands {100 * r['landing_error']:.1f} cm off" if "height" in r else ""
+        if "gait" in r:
+            extra = f"hands swing {100 * np.mean(r['gait']['hand_swing_m']):.0f} cm, {r['speed']:.2f} m/s"
+        errors = [f"{r[f'{level}_error_{what}']:.1e}" for level in ("contact", "com") for what in ("median", "p99")]
+        lines.append([motion, solver, "**yes**" if r["fell"] else "no", f"{r['duration_s']:.1f}", *errors, extra])
+    note = (
+        "Errors are |A x - b| of the objective's accelerations [m/s², rad/s²]: contact is the first priority after the "
+        "laws of motion, COM the second. Weighted: each priority ten times as heavy as the next. The walk is the normal."
+    )
+    return table(head, sorted(lines)) + "\n\n" + note
+
+
+def by_size(rows: Rows, motion: str) -> dict[str, list[dict]]:
+    found: dict[str, list[dict]] = {}
+    for name, row in of(rows, "push", motion).items():
+        found.setdefault(name.split("/")[2], []).append(row)
+    return dict(sorted(found.items(), key=lambda item: float(item[0])))
+
+
+def survived(group: list[dict]) -> float:
+    """[%] of all directions and instants."""
+    return 100 * float(np.mean([s for r in group for s in r["survived"]]))
+
+
+def where(group: list[dict]) -> str:
+    """The directions of the falls."""
+    fallen = {round(a) for r in group for a, s in zip(r["angles_deg"], r["survived"], strict=True) if not s}
+    return f", falls at {', '.join(str(a) for a in sorted(fallen))} degrees" if fallen else ""
+
+
+def pushes(rows: Rows) -> str:
+    """Standing and walking."""
+    lines = []
+    for motion in ("balance", "walk"):
+        for size, group in by_size(rows, motion).items():
+            angles = sorted({round(a) for r in group for a in r["angles_deg"]})
+            lines.append([motion, size, str(sum(len(r["survived"]) for r in group)), f"{survived(group):.0f}",
+                          *([share(group, a) for a in angles] if len(angles) == 8 else [""] * 8)])  # fmt: skip
+    head = ["", "N s", "pushes", "survived %", *(f"{a}°" for a in range(0, 360, 45))]
+    note = (
+        "The human of 70 kg, pushed on the trunk for 0.2 s: standing at 1 s (balance, which takes no step), walking "
+        "normally at 3.0 and 3.3 s, half a step apart. 0° is forward, 90° to the left. Survived: not fallen 3 s later."
+    )
+    return table(head, lines) + "\n\n" + note
+
+
+def share(group: list[dict], angle: int) -> str:
+    hits = [s for r in group for a, s in zip(r["angles_deg"], r["survived"], strict=True) if round(a) == angle]
+    return f"{sum(hits)}/{len(hits)}"
