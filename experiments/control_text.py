@@ -111,7 +111,8 @@ def jumps(rows: Rows) -> str:
         error = [100 * r["landing_error"] for r in group]
         lines.append([
             variant, str(len(group)), str(sum(r["fell"] for r in group)),
-            mean_std([100 * r["height"] for r in group], 1), mean_std([r["flight_s"] for r in group], 3), mean_std(error, 1), f"{max(error):.1f}",
+            mean_std([100 * r["height"] for r in group], 1),
+            mean_std([r["flight_s"] for r in group], 3), mean_std(error, 1), f"{max(error):.1f}",
             mean_std([np.degrees(r["turned"]) for r in group], 0),
         ])  # fmt: skip
     note = (
@@ -137,7 +138,7 @@ def compared(rows: Rows) -> str:
         lines.append([motion, solver, "**yes**" if r["fell"] else "no", f"{r['duration_s']:.1f}", *errors, extra])
     note = (
         "Errors are |A x - b| of the objective's accelerations [m/s², rad/s²]: contact is the first priority after the "
-        "laws of motion, COM the second. Weighted: each priority ten times as heavy as the next. The walk is the normal."
+        "laws of motion, COM the second. Weighted: each priority ten times as heavy as the next. The normal walk."
     )
     return table(head, sorted(lines)) + "\n\n" + note
 
