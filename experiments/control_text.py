@@ -1,5 +1,6 @@
 """The page of results: tables from the rows of `control_results.py`, and what fails in plain words."""
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ def page(rows: Rows, missing: list[str], quick: bool) -> str:
         "Made by `python experiments/control_results.py" + " --quick" * quick + "`, which also writes control.json. "
         "MuJoCo's C engine, control at 250 Hz, physics at 500 Hz. Times are processor times of one core, on a machine "
         "busy with other work, so that they are upper bounds.",
-        f"**Not measured yet**: {', '.join(missing)}." if missing else "",
+        f"**Not measured yet**, rows: {', '.join(grouped(missing))}. The same command goes on." if missing else "",
         "## What fails", "\n".join(f"- {line}" for line in failures(rows)) or "Nothing that is measured here.",
         "## Walking from standing", walks(rows),
         "## The gait of the normal walk", gait(rows),
@@ -24,6 +25,12 @@ def page(rows: Rows, missing: list[str], quick: bool) -> str:
         "## Pushes", pushes(rows),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p)
+
+
+def grouped(names: list[str]) -> list[str]:
+    """Names that differ in the last part alone as one, with their number."""
+    count = Counter(name.rsplit("/", 1)[0] for name in names)
+    return [f"{group} ({n})" for group, n in count.items()]
 
 
 def table(head: list[str], lines: list[list[str]]) -> str:
@@ -52,8 +59,7 @@ def failures(rows: Rows) -> list[str]:
             if (share := survived(group)) < (BAR if (motion, size) == ("walk", "20") else 100.0):
                 bar = f" (the bar is {BAR:.0f} %)" if (motion, size) == ("walk", "20") else ""
                 found.append(f"Pushes of {size} N s, {motion}: {share:.0f} % survived{bar}{where(group)}.")
-    if "gait" in rows.get("walk/humanoid/normal", {}):
-        g = rows["walk/humanoid/normal"]["gait"]
+    if g := upright_gait(rows):
         if max(g["hand_with_own_foot"]) > -0.3:
             found.append("The arms of the normal walk do not swing clearly against the legs.")
         if g["thorax_with_pelvis"] > -0.3:
@@ -79,16 +85,21 @@ def walks(rows: Rows) -> str:
     return table(head, lines) + "\n\n" + note
 
 
+def upright_gait(rows: Rows) -> dict[str, Any] | None:
+    """Of the human's normal walk, if that did not fall."""
+    row = rows.get("walk/humanoid/normal", {"fell": True})
+    return None if row["fell"] else row.get("gait")
+
+
 def gait(rows: Rows) -> str:
-    g = rows.get("walk/humanoid/normal", {}).get("gait")
-    if not g:
-        return "Not measured."
+    if not (g := upright_gait(rows)):
+        return "Not measured: the walk falls, or has not been run."
     hands, feet, angle = g["hand_swing_m"], g["hand_with_own_foot"], g["shoulder_swing_deg"]
     lines = [
         f"Arm swing: hands travel {100 * hands[0]:.0f} and {100 * hands[1]:.0f} cm along the walk (left, right), the "
         f"shoulders {angle[0]:.0f} and {angle[1]:.0f} degrees. Correlation with the foot of the same side "
         f"{feet[0]:+.2f} and {feet[1]:+.2f}; people swing against it, near -1.",
-        f"Heel-off: in {100 * g['heel_off_share']:.0f} % of {g['stances']} stances the heel is more than 1 cm high "
+        f"Heel-off: in {100 * g['heel_off_share']:.0f} % of {g['stances']:.0f} stances the heel is more than 1 cm high "
         f"before the ball leaves, {100 * g['heel_rise_m']:.1f} cm in the median.",
         f"Counter-rotation: the pelvis turns through {g['pelvis_yaw_deg']:.1f} degrees, the thorax through "
         f"{g['thorax_yaw_deg']:.1f}, against each other {g['between_yaw_deg']:.1f}; correlation "
@@ -132,7 +143,7 @@ def compared(rows: Rows) -> str:
     for name, r in of(rows, "compare").items():
         _, motion, solver = name.split("/")
         extra = f"{100 * r['height']:.1f} cm high, lands {100 * r['landing_error']:.1f} cm off" if "height" in r else ""
-        if "gait" in r:
+        if "gait" in r and not r["fell"]:
             extra = f"hands swing {100 * np.mean(r['gait']['hand_swing_m']):.0f} cm, {r['speed']:.2f} m/s"
         errors = [f"{r[f'{level}_error_{what}']:.1e}" for level in ("contact", "com") for what in ("median", "p99")]
         lines.append([motion, solver, "**yes**" if r["fell"] else "no", f"{r['duration_s']:.1f}", *errors, extra])
