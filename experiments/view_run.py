@@ -28,6 +28,10 @@ Found = Trained | Clip | Episode
 
 def view(options: Options) -> None:
     """Show what the options name. Raises FileNotFoundError or ValueError that says what there is."""
+    if options.every < 1:
+        raise ValueError(f"--every {options.every}: expected at least 1")
+    if not 0 <= options.port <= 65535:
+        raise ValueError(f"--port {options.port}: expected 0 to 65535")
     if not 1 <= len(options.what) <= 2:
         raise ValueError(f"{len(options.what)} things to look at: expected one or two")
     found = [find(word, options.root) for word in options.what]

@@ -23,8 +23,10 @@ def commands() -> Iterator[SimpleNamespace]:
     import run
     import settings
     import trial
+    import view
 
-    yield SimpleNamespace(launch=launch, run=run, settings=settings, trial=trial, import_motion=import_motion)
+    names = {"launch": launch, "run": run, "settings": settings, "trial": trial, "view": view}
+    yield SimpleNamespace(import_motion=import_motion, **names)
     sys.path.remove(folder)
 
 
@@ -116,3 +118,11 @@ def test_resuming_takes_no_other_settings(commands: SimpleNamespace, tmp_path: P
     assert run.parse(words).config == saved and run.parse([*words, "--tracker", "none"]).tracker == "none"
     with pytest.raises(ValueError, match="--resume goes on with the settings saved"):
         run.parse([*words, "--samples", "8"])
+
+
+@pytest.mark.parametrize("words", ["--every 0", "--every -3", "--port -1", "--port 65536"])
+def test_viewing_by_an_odd_number_is_refused(
+    commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
+) -> None:
+    assert commands.view.main(["nowhere", "--html", str(tmp_path / "a.html"), *words.split()]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {words}: expected")
