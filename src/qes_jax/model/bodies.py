@@ -2,8 +2,8 @@
 
 One controller moves them all, by names alone: the root link carries hips, `thorax` (else the root) is the trunk,
 `neck` (else `head`) starts where the neck does, SIDE_thigh and SIDE_upper_arm start at hips and shoulders, SIDE_foot
-stands on the spheres SIDE_heel_in, _heel_out, _ball_in, _ball_out, and its joints are called ankle. Key pose "rest" of a
-file in mjcf/bodies/ stands on flat feet.
+stands on the spheres SIDE_heel_in, _heel_out, _ball_in, _ball_out, and its joints are called ankle. Key pose "rest" of
+a file in mjcf/bodies/ stands on flat feet.
 """
 
 import mujoco
