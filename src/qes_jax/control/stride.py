@@ -34,7 +34,7 @@ class WalkGains:
     height_weight: float = 1.0
     dip: float = 1.0  # share of the pendulum's
     trunk_kp: float = 60.0
-    sole: float = 0.4  # share of a lone sole for the centre of mass, the rest keeps the body upright
+    sole: float = 0.4  # share of the soles for the centre of mass in walking, the rest keeps the body upright
     momentum_kp: float = 5.0
     momentum_weight: float = 0.2
     pose_kp: float = 50.0
@@ -110,7 +110,7 @@ class Walker:
         com = features.com(d)
         wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
         corners = d.data.geom_xpos[pushing][:, :2]
-        if FootState.SWING in self.walk.states and len(pushing):
+        if not step.is_shift and len(pushing):
             corners = corners + (1 - self.gains.sole) * (corners.mean(axis=0) - corners)
         return [rows(com, reachable(wanted, com.value, corners), np.array([1.0, 1.0, self.gains.height_weight]))]
 
