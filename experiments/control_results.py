@@ -39,7 +39,7 @@ class Options:
     workers: int = 2
     """Processes."""
     minutes: float | None = None
-    """Begin no row later than this; the page says what is missing, the next run goes on."""
+    """After this only finish what is begun or queued; the page says what is missing, the next run goes on."""
     only: str = ""
     """Only rows whose name begins so; no page is written."""
     out: Path = ROOT / "experiments" / "results"
@@ -90,7 +90,7 @@ def measure_row(task: Task, path: Path) -> dict[str, Any]:
 
 
 def measured(todo: list[Task], folder: Path, workers: int, minutes: float | None) -> Iterator[dict[str, Any]]:
-    """Rows as they are done, those that are kept first; none begins after `minutes`."""
+    """Rows as they are done, those that are kept first; after `minutes` the rest is cancelled."""
     paths = {task[0]: folder / (task[0].replace("/", "-") + ".json") for task in todo}
     kept = [task for task in todo if paths[task[0]].exists()]
     yield from (json.loads(paths[task[0]].read_text()) for task in kept)
@@ -99,12 +99,13 @@ def measured(todo: list[Task], folder: Path, workers: int, minutes: float | None
         return
     end = float("inf") if minutes is None else time.perf_counter() + 60 * minutes
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = [pool.submit(measure_row, task, paths[task[0]]) for task in new]
-        for done in as_completed(running):
-            if not done.cancelled():
-                yield done.result()
+        running = {pool.submit(measure_row, task, paths[task[0]]) for task in new}
+        for done in as_completed(list(running)):
+            running.discard(done)
+            yield done.result()
             if time.perf_counter() > end:
-                pool.shutdown(wait=False, cancel_futures=True)
+                break
+        yield from (f.result() for f in as_completed([f for f in running if not f.cancel()]))
 
 
 @explained
