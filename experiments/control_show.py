@@ -15,7 +15,7 @@ from qes_jax.control.body import Body
 from qes_jax.control.gait import WalkParameters
 from qes_jax.control.simulate import Push, Record
 from qes_jax.evaluate.meshes import body_mesh
-from qes_jax.evaluate.view.guard import start
+from qes_jax.evaluate.view import guard
 from qes_jax.files import replacing
 
 SLIDERS = {  # parameter: lowest, highest, step
@@ -48,7 +48,7 @@ def figure(record: Record) -> Figure:
 def save_playback(path: Path, body: Body, qpos: np.ndarray, fps: float) -> None:
     """Write qpos (T, nq) as an HTML file that needs no server."""
     with contextlib.redirect_stdout(io.StringIO()):
-        server = start(0)
+        server = guard.start(0)
         try:
             nodes, data = add_body(server, body), mujoco.MjData(body.m)
             middle = qpos[:, :2].mean(axis=0)
@@ -95,7 +95,7 @@ class Scene:
 
     def __init__(self, body: Body, port: int, styles: Mapping[str, WalkParameters], start: WalkParameters) -> None:
         self.body, self._data = body, mujoco.MjData(body.m)
-        self.server = start(port)
+        self.server = guard.start(port)
         self._nodes = add_body(self.server, body)
         self._base, self._push = start, 0.0
         gui = self.server.gui
