@@ -135,6 +135,7 @@ def box(**changes: str) -> str:
         (box(size="[1, 1, -1]"), "piece 'desk': a box needs three positive"),
         (box(size="[1, 1, true]"), "piece 'desk': field 'size'"),
         (box(size=""), "piece 'desk': a box needs three positive"),
+        (box(size=f"[1, 1, 1{'0' * 400}]"), "piece 'desk': field 'size'"),
         (box(pos='"left"'), "piece 'desk': field 'pos'"),
         (box(pos="[nan, 0, 0]"), "piece 'desk': pos .* not finite"),
         (box(yaw="[1]"), "piece 'desk': field 'yaw'"),
@@ -169,6 +170,7 @@ def test_bad_toml_is_refused_by_file_and_piece(tmp_path: Path, text: str, messag
         ('<body name="rug"><geom type="plane" size="1 1 1"/></body>', "piece 'rug': geom '' is a plane"),
         ('<body name="desk"><geom type="box"/></body>', "size"),
         ('<body name="floor"><geom size="1"/></body>', "not 'floor'"),
+        ('<geom type="plane" size="1 1 1"/>', "no body below the world"),
         ("<body", "XML"),
     ],
 )
@@ -176,3 +178,9 @@ def test_bad_mjcf_is_refused_by_file_and_piece(tmp_path: Path, body: str, messag
     path = written(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>", "bad.xml")
     with pytest.raises(SceneError, match=rf"(?s)^\S*bad\.xml: .*{message}"):
         read_scene(path)
+
+
+@pytest.mark.parametrize("name", ["pelvis", "world"])
+def test_a_piece_cannot_be_called_like_a_part_of_the_character(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=f"piece '{name}': a part of the character"):
+        build_world(pieces=read_scene(written(tmp_path, box(name=f'"{name}"'), "a.toml")).pieces)

@@ -91,7 +91,8 @@ def _piece(path: Path, table: Mapping[str, Any], number: int) -> Piece:
 def _numbers(value: Any, count: int) -> bool:
     """Whether a value is a list of so many numbers, for a count of 0 a number."""
     values = value if count and isinstance(value, list) else [value]
-    return len(values) == max(count, 1) and all(type(v) in (int, float) for v in values)
+    exact = (type(v) is float or (type(v) is int and abs(v) < 2**53) for v in values)
+    return len(values) == max(count, 1) and all(exact)
 
 
 def _own(path: Path, fields: dict[str, Any], who: str) -> Piece:
@@ -119,6 +120,8 @@ def _bodies(path: Path) -> tuple[Piece, ...]:
         raise SceneError(f"{path}: {' '.join(str(error).split())}") from None
     root = ET.fromstring(spec.to_xml())
     elements = [e for world in root.iter("worldbody") for e in world.findall("body")]
+    if not elements:
+        raise SceneError(f"{path}: there is no body below the world, and a piece is one")
     return tuple(_from_body(root, element, m.body(element.get("name"))) for element in elements)
 
 

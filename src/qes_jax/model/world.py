@@ -67,13 +67,15 @@ class World:
 def build_world(
     character: CharacterConfig = CHARACTER, pieces: tuple[Piece, ...] = (), sim_dt: float = SIM_DT
 ) -> World:
-    """Compile a character among pieces at a physics step of `sim_dt` [s]."""
+    """Compile a character among pieces at a physics step of `sim_dt` [s]. Raises ValueError at a piece's name."""
     spec = character_spec(character)
     keys = {k.name: np.array(list(k.qpos)) for k in spec.keys}
     for key in list(spec.keys):
         spec.delete(key)  # their length would no longer fit once a piece brings joints
     links = tuple(b.name for b in spec.bodies if b.name != "world")
     for piece in pieces:
+        if piece.name in (*links, "world"):
+            raise ValueError(f"piece {piece.name!r}: a part of the character is called that, choose another name")
         add_piece(spec, piece)
     spec.option.timestep = sim_dt
     spec.add_numeric(name=MAX_CONTACTS, data=[-1], size=1)  # for MJX, which reads it: no limit
