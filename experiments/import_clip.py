@@ -78,12 +78,17 @@ def _read(options: Options) -> tuple[Recording, dict[str, float | str]]:
     pieces = _scene(options).pieces
     choices = Choices(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)})
     kind, motion = read_motion(options.file, choices)
-    recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, {})
+    recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, _frame(motion))
     recording = dataclasses.replace(recording, fps=options.fps or recording.fps, pieces=pieces)
     if options.start or options.end is not None:
         recording = crop(recording, options.start, options.end)
     general = {"format": kind, "fps": recording.fps, "seconds": recording.duration, "objects": len(pieces)}
     return recording, general | facts | {"height_by_bones": round(estimate_height(recording), 3)}
+
+
+def _frame(motion: SkeletonMotion | Recording) -> dict[str, float | str]:
+    """The file's upward axis and unit [m], as stated or guessed."""
+    return {"up": motion.up, "unit_m": round(motion.unit, 6)}
 
 
 def _mapped(options: Options, motion: SkeletonMotion) -> tuple[Recording, dict[str, float | str]]:
@@ -95,7 +100,7 @@ def _mapped(options: Options, motion: SkeletonMotion) -> tuple[Recording, dict[s
         write_roles(path, error.motion, error.roles)
         raise RecordingError(f"{error}; fill in {path} and give it as --map") from None
     mapped = f"{len(roles)} of {len(ROLES)} parts, by {how}, of {len(motion.joints)} joints"
-    facts = {"up": motion.up, "unit_m": round(motion.unit, 6), "mapped": mapped}
+    facts = _frame(motion) | {"mapped": mapped}
     motion, changed = proportioned(motion, roles)
     return as_recording(motion, roles), facts | {"proportions": "stylised, made ours" if changed else "kept"}
 

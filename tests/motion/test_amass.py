@@ -60,6 +60,15 @@ def test_both_spellings_of_fields_read_alike(tmp_path) -> None:
     assert motion.fps == 60.0 and read_amass(path, fps=30.0).fps == 30.0
 
 
+def test_another_upward_axis_turns_the_motion_and_not_the_rest_pose(tmp_path) -> None:
+    arrays = fields()
+    path = save(tmp_path, **arrays)
+    motion = read_amass(path, up="y")
+    x, y, z = np.moveaxis(smpl_joints(arrays["poses"], arrays["trans"]), -1, 0)
+    np.testing.assert_allclose(forward(motion)[0], np.stack([x, -z, y], axis=-1), atol=1e-9)
+    np.testing.assert_array_equal(rest(motion)[0], rest(read_amass(path))[0])
+
+
 def test_the_body_rests_upright_with_its_arms_out(tmp_path) -> None:
     place = dict(zip((n for n, *_ in JOINTS), rest(read_amass(save(tmp_path, **fields())))[0], strict=True))
     assert 1.4 < place["head"][2] - place["left_foot"][2] < 1.6

@@ -67,6 +67,7 @@ def test_unit_and_up_are_guessed_or_given(tmp_path, unit, up) -> None:
         np.testing.assert_allclose(recording.points[..., 2], motion()[..., _order(recording.names), 2], atol=1e-9)
         apart = np.linalg.norm(recording.point("left_wrist") - recording.point("right_wrist"), axis=-1)
         np.testing.assert_allclose(apart, 1.4, atol=0.06)
+        assert (recording.up, recording.unit) == (up, unit)
 
 
 def _order(names: tuple[str, ...]) -> list[int]:

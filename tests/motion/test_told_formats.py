@@ -1,6 +1,7 @@
 """AMASS, glTF and joint points are told from their content, and read alike through the one door."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,6 +36,14 @@ def test_a_joint_list_makes_points_of_any_array(tmp_path) -> None:
     assert name == "points" and isinstance(recording, Recording) and recording.fps == 30.0
     (tmp_path / "list.json").rename(tmp_path / "m.json")
     np.testing.assert_array_equal(read_motion(tmp_path / "m.npy", Choices(fps=30.0))[1].points, recording.points)
+
+
+@pytest.mark.parametrize("choice", [{"unit": 0.01}, {"clip": "walk"}, {"skeleton": Path("a.asf")}])
+def test_a_choice_that_a_format_would_not_heed_is_refused(tmp_path, choice) -> None:
+    path = test_amass.save(tmp_path, **test_amass.fields())
+    with pytest.raises(RecordingError, match=f"motion.npz: {next(iter(choice))} cannot be chosen for AMASS"):
+        read_motion(path, Choices(**choice))
+    assert read_motion(path, Choices(up="y"))[1].up == "y"
 
 
 def test_the_knight_is_read_whole(recordings) -> None:

@@ -6,6 +6,7 @@ published with SMPL (Loper et al. 2015) and with the MuJoCo bodies made after it
 right. The subject's own shape (`betas`) is left out: it needs the body model, and the fit scales the motion anyway.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.formats.arrays import fields_of, find_rate, finite_rows, load_fields
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion
+from qes_jax.motion.formats.skeleton import SkeletonMotion, z_up
 
 LICENCE = "AMASS: non-commercial research"
 # The pelvis's place in the model's frame (X left, Y up, Z forward) [m]. A body turns about its pelvis, and `trans`
@@ -55,8 +56,11 @@ def is_amass(path: str | Path) -> bool:
     return "trans" in fields and bool(fields & {"poses", "pose_body"})
 
 
-def read_amass(path: str | Path, fps: float | None = None) -> SkeletonMotion:
-    """The body's 22 joints; hands and face are left out. `fps` [Hz] instead of the file's. Raises RecordingError."""
+def read_amass(path: str | Path, fps: float | None = None, up: str | None = None) -> SkeletonMotion:
+    """The body's 22 joints; hands and face are left out. `fps` [Hz] instead of the file's, `up` instead of AMASS's Z.
+
+    Raises RecordingError.
+    """
     path = Path(path)
     arrays = load_fields(path, ("poses", "root_orient", "pose_body", "trans", *RATES))
     rotvec, trans = _poses(path, arrays), _rows(path, arrays, "trans", 3)
@@ -73,7 +77,8 @@ def read_amass(path: str | Path, fps: float | None = None) -> SkeletonMotion:
     quat = Rotation.from_rotvec(rotvec.reshape(-1, 3)).as_quat(scalar_first=True).reshape(len(trans), -1, 4)
     rest_quat = np.tile([1.0, 0.0, 0.0, 0.0], (len(JOINTS), 1))
     rest_quat[0] = UPRIGHT
-    return SkeletonMotion(path.name, LICENCE, rate, names, parents, offset, rest_quat, pos, quat)
+    motion = SkeletonMotion(path.name, LICENCE, rate, names, parents, offset, rest_quat, pos, quat)
+    return replace(z_up(motion, up or "z"), rest_quat=rest_quat)  # which is upright already
 
 
 def _poses(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:

@@ -71,7 +71,9 @@ def read_points(
     marks = {role: stand_ins.get(role, anchor) for role, anchor in anchors().items() if role in points}
     place = forward(motion)[0]
     rows = np.stack([place[:, motion.index(role)] for role in marks], axis=1)
-    return Recording(path.name, "unknown", rate, tuple(marks), tuple(marks.values()), rows, BONES)
+    return Recording(
+        path.name, "unknown", rate, tuple(marks), tuple(marks.values()), rows, BONES, unit=motion.unit, up=motion.up
+    )
 
 
 def read_names(path: Path) -> tuple[str, ...]:

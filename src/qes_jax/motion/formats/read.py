@@ -35,20 +35,21 @@ class Choices:
 
 @dataclass(frozen=True)
 class Format:
-    """A format's name, how it is told, and how it is read."""
+    """A format's name, how it is told, how it is read, and which of the choices it takes besides `fps` and `repeat`."""
 
     name: str
     looks: Callable[[Path], bool]
     read: Callable[[Path, Choices], SkeletonMotion | Recording]
+    takes: tuple[str, ...] = ()
 
 
 POINTS = Format("points (.npy or .npz, with a joint list)", is_points,
-                lambda path, c: read_points(path, c.joints, c.fps, c.up, c.unit))  # fmt: skip
+                lambda path, c: read_points(path, c.joints, c.fps, c.up, c.unit), ("joints", "up", "unit"))  # fmt: skip
 FORMATS = (
-    Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up)),
-    Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton)),
-    Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip)),
-    Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps)),
+    Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up), ("up", "unit")),
+    Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton), ("skeleton",)),
+    Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip), ("clip",)),
+    Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps, c.up), ("up",)),
     Format("DeepMimic (JSON)", is_deepmimic, lambda path, _: read_deepmimic(path)),
     POINTS,
     Format("holosoma_climb (.npy of joint points)", is_holosoma, lambda path, _: read_holosoma(path)),
@@ -62,13 +63,29 @@ def read_motion(path: str | Path, choices: Choices = Choices()) -> tuple[str, Sk
         raise RecordingError(f"{path}: no such file")
     for form in FORMATS if choices.joints is None else (POINTS,):
         if form.looks(path) or choices.joints:
+            _check_taken(path, form, choices)
             motion = form.read(path, choices)
             if isinstance(motion, SkeletonMotion):
                 motion = repeated(motion, choices.repeat)
             elif choices.repeat > 1:
                 raise RecordingError(f"{path}: only cyclic DeepMimic motions can be repeated")
-            return form.name.partition(" ")[0], motion
+            return _short(form), motion
     raise RecordingError(f"{path}: unknown format, expected one of: {', '.join(f.name for f in FORMATS)}")
+
+
+def _check_taken(path: Path, form: Format, choices: Choices) -> None:
+    """Raise RecordingError at a choice that this format would not heed."""
+    for field in ("skeleton", "clip", "up", "unit", "joints"):
+        if getattr(choices, field) is not None and field not in form.takes:
+            raise RecordingError(f"{path}: {field} cannot be chosen for {_short(form)}, only for {_takers(field)}")
+
+
+def _takers(field: str) -> str:
+    return ", ".join(_short(form) for form in FORMATS if field in form.takes)
+
+
+def _short(form: Format) -> str:
+    return form.name.partition(" ")[0]
 
 
 class NoRoles(RecordingError):

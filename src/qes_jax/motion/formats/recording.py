@@ -33,6 +33,8 @@ class Recording:
     points: np.ndarray  # (T, P, 3) [m]
     bones: tuple[tuple[str, str], ...]  # pairs of points whose distance tells the subject's size
     pieces: tuple[Piece, ...] = ()
+    unit: float = 1.0  # [m] that one unit of the file was taken for
+    up: str = "z"  # the file's own upward axis
 
     def __post_init__(self) -> None:
         expected = (len(self.points), len(self.names), 3)
