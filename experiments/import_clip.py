@@ -25,6 +25,7 @@ from qes_jax.motion.subject import estimate_height
 from qes_jax.runs.folder import write_json
 
 THROUGH = 2.0  # [cm]
+FAR = 6.0  # [cm] mean of the joints: more than any body that is merely built otherwise
 MOST_REPEATS = 1000  # a typing error would fill the memory
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def import_clip(options: Options) -> dict[str, float | str]:
     print("\n".join(f"{key:>24} {value:8.2f}" for key, value in quality.items()))
     if quality["object_penetration_cm"] > THROUGH:
         print("The motion passes through objects. Do they stand where it was made? --scene CLIP puts them there")
+    if quality["joint_error_cm"] > FAR:
+        print("The character is far from the joints. Is the upward axis right (--up), are the parts (--map)?")
     result = facts | quality | {"fit_seconds": took}
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)

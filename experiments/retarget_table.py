@@ -1,6 +1,7 @@
 """Retarget every recording of a folder and say how good that is: python experiments/retarget_table.py ../shared/data
 
-All files whose format is known are taken, boxes (.obj) with the recordings beside them. The table in the docs:
+All files whose format is known are taken, boxes (.obj) with the recordings beside them; one that cannot be read is left
+out, which is said. The table in the docs:
 --out docs/retargeting.md
 """
 
@@ -86,14 +87,19 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: more threads only wait for each other
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     prepare_jax()
+    from qes_jax.motion.formats.recording import RecordingError
     from qes_jax.runs.folder import write_json, write_text
 
     rows = {}
     for name, path, objects, clip in recordings(options):
-        rows[name] = measure(name, path, objects, clip)
+        try:
+            rows[name] = measure(name, path, objects, clip)
+        except RecordingError as error:
+            print(f"left out: {error}", file=sys.stderr, flush=True)
+            continue
         print(f"{name:34}", *(f"{h} {_cell(rows[name], k, d, b)}," for h, k, d, b in COLUMNS), flush=True)
     if not rows:
-        raise FileNotFoundError(f"{options.folder}: no recording of a known format")
+        raise FileNotFoundError(f"{options.folder}: no recording that can be read")
     for path in filter(None, (options.json, options.out)):
         path.parent.mkdir(parents=True, exist_ok=True)
     if options.json:
@@ -106,19 +112,30 @@ def main(argv: list[str] | None = None) -> int:
 
 def recordings(options: Options) -> Iterator[tuple[str, Path, tuple[Path, ...], str | None]]:
     """Name, file, objects and clip of all recordings in a folder."""
-    from qes_jax.motion.formats.gltf import clip_names
-    from qes_jax.motion.formats.gltf_file import is_gltf, read_document
     from qes_jax.motion.formats.read import FORMATS
 
     files = sorted(p for p in options.folder.rglob("*") if p.is_file() and any(f.looks(p) for f in FORMATS))
     for path in files:
         alone = sum(p.parent == path.parent for p in files) == 1
         place = path.relative_to(options.folder).parent
-        clips = [c for c in clip_names(read_document(path)) if c in options.clips] if is_gltf(path) else [None]
-        for clip in clips:
-            name = str(place / clip if clip else place if alone else place / path.stem)
+        stem = path.stem if sum(p.with_suffix("") == path.with_suffix("") for p in files) == 1 else path.name
+        for clip in _clips(path, options.clips):
+            name = str(place / clip if clip else place if alone and place.name else place / stem)
             if not options.only or any(word in name for word in options.only):
                 yield name, path, tuple(sorted(path.parent.glob("*.obj"))), clip
+
+
+def _clips(path: Path, wanted: tuple[str, ...]) -> list[str] | list[None]:
+    """Those motions of a file that are wanted; None, for its only one, where there is none of these names."""
+    from qes_jax.motion.formats.gltf import clip_names
+    from qes_jax.motion.formats.gltf_file import is_gltf, read_document
+    from qes_jax.motion.formats.recording import RecordingError
+
+    try:
+        names = clip_names(read_document(path)) if is_gltf(path) else ()
+    except RecordingError:  # as reading the motion will tell
+        names = ()
+    return [c for c in names if c in wanted] or [None]
 
 
 def measure(name: str, path: Path, objects: tuple[Path, ...], clip: str | None) -> dict[str, float]:

@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qes_jax.model.world import build_world
 from qes_jax.motion.clip import load_clip
 from qes_jax.motion.sensors import load_track
+from tests.motion import test_points
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 KEYS = {
@@ -48,6 +50,14 @@ def test_a_walk_becomes_a_clip(recordings: Path, tmp_path: Path) -> None:
     assert clip.n_frames == 55 and clip.licence == "MIT" and clip.source == walk.name
     assert clip.contact[:6, head, 0].all() and not clip.contact[6:, head].any()
     assert result["mean_error_cm"] < 2 and result["foot_skate_cm"] < 0.5 and result["floor_penetration_cm"] < 1
+
+
+def test_a_body_that_cannot_be_followed_is_told_of(tmp_path: Path) -> None:
+    swaps = {"wrist": "ankle", "ankle": "wrist"}
+    crossed = ["_".join(swaps.get(word, word) for word in role.split("_")) for role in test_points.ROLES]
+    np.savez(tmp_path / "walk.npz", points=test_points.motion(), names=np.array(crossed), fps=30.0)
+    done = run(tmp_path / "walk.npz", "--up", "z", "--out", tmp_path / "clip.npz")
+    assert done.returncode == 0 and "far from the joints" in done.stdout
 
 
 def test_a_broken_file_ends_in_one_line(tmp_path: Path) -> None:

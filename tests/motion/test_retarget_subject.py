@@ -21,6 +21,7 @@ from qes_jax.motion.retarget import retarget
 from qes_jax.motion.rig import Rig
 from qes_jax.motion.subject import moved_on
 from qes_jax.motion.touch import Toucher
+from tests.motion import test_points
 from tests.motion.squat import BOX, known_motion, recorded
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
@@ -72,9 +73,10 @@ def test_a_walk_in_the_air_ends_on_the_floor(walk: Recording) -> None:
     assert Toucher(Rig(fit.world), 0.1)(fit.qpos).dist.min(axis=1).max() < 0.03
 
 
-def run(script: str, *args: object) -> None:
+def run(script: str, *args: object) -> subprocess.CompletedProcess[str]:
     done = subprocess.run([sys.executable, EXPERIMENTS / script, *map(str, args)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    return done
 
 
 @pytest.mark.slow
@@ -100,3 +102,15 @@ def test_the_table_is_one_command(recordings: Path, tmp_path: Path) -> None:
     assert list(rows) == ["deepmimic/humanoid3d_walk", "kaykit/Sit_Chair_Down"]
     assert all(r["joint_error_cm"] < 3 and r["mean_error_cm"] < 3 and r["foot_skate_cm"] < 1 for r in rows.values())
     assert all(f"| {name} |" in page.read_text() for name in rows)
+
+
+def test_the_table_goes_on_without_a_broken_file(tmp_path: Path) -> None:
+    fields = {"points": test_points.motion(), "names": np.array(test_points.ROLES), "fps": 30.0}
+    np.savez(tmp_path / "walk.npz", **fields)
+    np.save(tmp_path / "walk.npy", np.zeros((4, 3)))
+    done = run("retarget_table.py", tmp_path, "--json", tmp_path / "table.out")
+    assert f"left out: {tmp_path / 'walk.npy'}: " in done.stderr
+    assert list(json.loads((tmp_path / "table.out").read_text())) == ["walk.npz"]
+    (tmp_path / "walk.npy").unlink()
+    run("retarget_table.py", tmp_path, "--json", tmp_path / "table.out")
+    assert list(json.loads((tmp_path / "table.out").read_text())) == ["walk"]
