@@ -1,7 +1,7 @@
 """The clips that a command names: built-in ones (built once, then kept in a cache), files, folders, whole scenes."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,14 +33,25 @@ def in_scenes(words: Sequence[str]) -> list[Clip]:
 
 
 def room_clips(room: Scene, where: str) -> list[Clip]:
-    """Built-in training clips at each place of a room where they fit. Raises ValueError where none does."""
-    usable = [name for name in names(False) if fits_shapes(RECIPES[name].scene, room)]
-    clips = clips_in_room(find_clips(usable), room)
+    """Training clips of our own at each place of a room where they fit. Raises ValueError where none does."""
+    scenes = scenes_for_rooms()
+    clips = clips_in_room(find_clips([name for name, scene in scenes.items() if fits_shapes(scene, room)]), room)
     if not clips:
-        kinds = ", ".join(sorted({p.kind for name in names(False) for p in RECIPES[name].scene.pieces}))
-        raise ValueError(f"{where}: no built-in clip fits this room; they use {kinds}. Give your own as --clips")
+        kinds = ", ".join(sorted(_kinds(scenes)))
+        raise ValueError(f"{where}: no built-in clip fits this room; they use {kinds}. Give your own: --clips")
     print(f"{where}: {', '.join(c.name for c in clips)}", flush=True)
     return clips
+
+
+def scenes_for_rooms() -> dict[str, Scene]:
+    """Scenes of the built-in training clips, and of the library's with furniture that no built-in one uses."""
+    own = {name: RECIPES[name].scene for name in names(False)}
+    library = {name: get_recipe(name).scene for name in LIBRARY if not get_recipe(name).held_out}
+    return own | {name: scene for name, scene in library.items() if _kinds({name: scene}) - _kinds(own)}
+
+
+def _kinds(scenes: Mapping[str, Scene]) -> set[str]:
+    return {piece.kind for scene in scenes.values() for piece in scene.pieces}
 
 
 def training_scenes(config: RunConfig) -> list[Scene]:
