@@ -34,6 +34,7 @@ from qes_jax.model.character import CharacterConfig
 from qes_jax.model.engine import initial_state, make_engine
 from qes_jax.model.scene import get_scene
 from qes_jax.model.world import build_world
+from qes_jax.motion.build import make_clip
 from qes_jax.motion.clip import save_clip
 from tests.evaluate.standing import standing
 
@@ -111,6 +112,24 @@ def test_a_stage_moves_blinks_follows_and_hides(server: viser.ViserServer, show:
     assert not at["/stage/a/height map"].visible
     assert "touches low" in legend([show])
     assert "&lt;b&gt;" in legend([dataclasses.replace(show, title="<b>")])
+
+
+@pytest.mark.parametrize(("scene", "part"), [("tilting_chair", "back"), ("office_chair", "upper")])
+def test_a_part_that_moves_stands_where_it_is_simulated(server: viser.ViserServer, scene: str, part: str) -> None:
+    piece = dataclasses.replace(get_scene(scene).pieces[0], pos=(1.0, 2.0, 0.0), yaw=1.0)
+    room = dataclasses.replace(get_scene(scene), pieces=(piece,))
+    world = build_world(CharacterConfig(), room.pieces)
+    qpos = np.tile(world.layout.home_qpos, (2, 1))
+    qpos[1, world.layout.object_qpos] += 0.3
+    show = show_clip(make_clip("turned", qpos, room, 1.75, "made for tests", "none"))
+    Stage(server, [show], Arrangement()).at(1 / 36)
+    at = server.scene._handle_from_node_name
+    name = next(n for n in at if n.startswith("/stage/a/room/") and n.endswith(part))
+    above = [at[a] for n in range(2, name.count("/") + 1) if (a := "/".join(name.split("/")[:n])) in at]
+    assert all(np.allclose(node.position, 0) and np.allclose(node.wxyz, [1, 0, 0, 0]) for node in above)
+    body = world.plain.body(f"{piece.name}/{part}").id - 1
+    np.testing.assert_allclose(at[name].position, show.body.pos[1, body], atol=STEP)
+    np.testing.assert_allclose(at[name].wxyz, show.body.quat[1, body], atol=STEP)
 
 
 def messages(path: Path) -> tuple[float, list]:

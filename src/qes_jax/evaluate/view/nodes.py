@@ -64,7 +64,8 @@ def add_room(
         mesh = body_mesh(m, int(body) + 1)
         if mesh is not None:
             pos, quat = poses.pos[:, body], poses.quat[:, body]
-            node = add_mesh(server, f"{path}/{m.body(body + 1).name}", mesh)
+            name = m.body(body + 1).name.replace("/", " ")  # a node below another would move with it
+            node = add_mesh(server, f"{path}/{name}", mesh)
             node.position, node.wxyz = pos[0], quat[0]
             if np.ptp(pos, axis=0).max() > 1e-4 or np.ptp(quat, axis=0).max() > 1e-4:
                 updates.append(moving(node, pos, quat))
