@@ -9,7 +9,7 @@ from assemble import Act
 from clips import get_clips
 from settings import RunConfig
 
-from qes_jax.evaluate.weights import load_policy, save_policy
+from qes_jax.evaluate.weights import check_fit, load_policy, save_policy
 from qes_jax.motion.clip import Clip
 from qes_jax.paths import weights_dir
 from qes_jax.ppo.inference import PolicyParams, policy
@@ -58,6 +58,7 @@ def load_trained(folder: RunFolder) -> Trained:
     act = partial(policy, config.ppo)
     if is_shipped(folder):
         weights = load_policy(folder.path / WEIGHTS)
+        check_fit(folder.path / WEIGHTS, config.ppo, weights.policy)
         return Trained(folder, config, weights.policy, weights.mean_pose, act)
     found = CheckpointStore(folder.checkpoints).latest()
     if found is None:
@@ -65,6 +66,7 @@ def load_trained(folder: RunFolder) -> Trained:
     tree = nest(found.state)
     params, seen = tree["train"]["params"], tree["train"]["normalizer"]
     weights = PolicyParams(params["actor"], params["log_std"], seen["mean"]["policy"], seen["std"]["policy"])
+    check_fit(folder.checkpoints, config.ppo, weights)
     return Trained(folder, config, weights, tree["adaptive"]["mean_pose"], act)
 
 

@@ -1,5 +1,6 @@
 """Weights in their file."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from qes_jax.evaluate.weights import load_policy, save_policy
+from qes_jax.evaluate.weights import check_fit, load_policy, save_policy
 from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.inference import PolicyParams, policy
 from qes_jax.ppo.networks import init_params
@@ -48,3 +49,11 @@ def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "policy.npz", other=np.zeros(3))
     with pytest.raises(ValueError, match=r"policy\.npz: not a policy.*policy"):
         load_policy(tmp_path / "policy.npz")
+
+
+def test_weights_of_another_network_are_told_from_the_configured_one(params: PolicyParams) -> None:
+    check_fit(Path("policy.npz"), PPOConfig(), params)
+    with pytest.raises(ValueError, match=r"policy\.npz: actor/params/Dense_0/bias has shape \(\d+,\), the configured"):
+        check_fit(Path("policy.npz"), replace(PPOConfig(), actor_hidden=(7, 7)), params)
+    with pytest.raises(ValueError, match=r"policy\.npz: std has shape \(3,\), the configured network \(500,\)"):
+        check_fit(Path("policy.npz"), PPOConfig(), params._replace(std=jnp.ones(3)))

@@ -7,7 +7,9 @@ import jax
 import numpy as np
 
 from qes_jax.files import BROKEN, save_npz
+from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.inference import PolicyParams
+from qes_jax.ppo.networks import init_params
 from qes_jax.runs.checkpoint import nest
 
 
@@ -37,3 +39,20 @@ def load_policy(path: Path) -> Weights:
         raise
     except BROKEN as error:
         raise ValueError(f"{path}: not a policy: {error}") from error
+
+
+def check_fit(path: Path, cfg: PPOConfig, policy: PolicyParams) -> None:
+    """Raises ValueError that names file and entry where the weights are not those of the configured network."""
+    n_policy, n_act = np.shape(policy.mean)[-1], np.shape(policy.log_std)[-1]
+    params = jax.eval_shape(lambda key: init_params(cfg, n_policy, n_policy, n_act, key), jax.random.key(0))
+    expected = {"actor": params["actor"], "log_std": params["log_std"], "mean": policy.mean, "std": policy.mean}
+    wanted, found = _shapes(expected), _shapes(policy._asdict())
+    wrong = [name for name in sorted(wanted | found) if wanted.get(name) != found.get(name)]
+    if wrong:
+        name = wrong[0]
+        raise ValueError(f"{path}: {name} has shape {found.get(name)}, the configured network {wanted.get(name)}")
+
+
+def _shapes(tree: dict) -> dict[str, tuple[int, ...]]:
+    leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
+    return {jax.tree_util.keystr(p, simple=True, separator="/"): np.shape(x) for p, x in leaves}
