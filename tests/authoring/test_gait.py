@@ -6,7 +6,7 @@ import pytest
 from qes_jax.authoring.balance import GRAVITY, load, pelvis_height, pendulum
 from qes_jax.authoring.body import LEFT, RIGHT, Body, make_body
 from qes_jax.authoring.feet import Stance, foot_course, rolled_ankle
-from qes_jax.authoring.gait import follow, guide_stand, plan_steps, stand_pose, turn_guide, walk_guide
+from qes_jax.authoring.gait import TOE_OUT, follow, guide_stand, plan_steps, stand_pose, turn_guide, walk_guide
 from qes_jax.authoring.targets import reach_height
 from qes_jax.authoring.timeline import turned
 from qes_jax.motion.clip import FPS
@@ -74,6 +74,18 @@ def test_footsteps_follow_the_guide_and_alternate() -> None:
         for stance in stances:
             off = np.linalg.norm(guide.pose[:, :2] - stance.spot[:2], axis=1).min()
             assert off < 0.08  # half the width of a step
+
+
+@pytest.mark.parametrize("rate", [0.8, 1.2, 1.7])
+@pytest.mark.parametrize("angle", [0.4, -1.6, 3.1])
+def test_turns_on_the_spot_are_within_what_people_do(angle: float, rate: float) -> None:
+    guide = turn_guide(np.zeros(3), angle, rate=rate)
+    assert guide.pose[-1, 2] == pytest.approx(angle)
+    assert np.abs(np.diff(guide.pose[:, 2])).max() * FPS < np.radians(100)
+    plan = plan_steps(guide_stand(np.zeros(3)), guide, LEFT if angle > 0 else RIGHT, 0.5)
+    yaws = [[stance.spot[3] for stance in stances] for stances in plan]
+    assert max(np.abs(np.diff(yaw)).max() for yaw in yaws) < np.radians(90)  # of one foot in one step
+    assert yaws[LEFT][-1] - yaws[RIGHT][-1] == pytest.approx(2 * TOE_OUT)  # in the end they stand as they stood
 
 
 def test_walking_and_turning_end_where_they_should(body: Body) -> None:

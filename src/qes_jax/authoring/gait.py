@@ -16,6 +16,8 @@ from qes_jax.authoring.timeline import Angles, clock, ease, smooth, turned
 from qes_jax.motion.clip import FPS
 
 WALK_RATIO = 0.37  # [m s] step length over steps a second, the same at all speeds (Sekiya et al. 1996)
+TURN_RATIO = 0.25  # [rad s] the body's turn in a step over steps a second, our choice: 29 degrees a step at 1 rad/s
+GATHER = 0.55  # [s] to come up to the speed of a turn on the spot
 DOUBLE = 0.22  # of a step both feet are on the ground, about 11 % of a cycle at each end
 SPREAD, TOE_OUT = 0.075, 0.11  # half the distance between the ankles [m], turn of each foot outwards [rad]
 SLOWEST = 1.35  # [steps/s]
@@ -49,10 +51,13 @@ def walk_guide(
     s = np.interp(travelled, arc, fine)
     tangent = curve(s, 1)
     yaw = np.unwrap(np.concatenate([[start[2]], np.arctan2(tangent[:, 1], tangent[:, 0])]))[1:]
+    final = np.zeros_like(t)
     if final_yaw is not None:
         turn = (final_yaw - yaw[-1] + np.pi) % (2 * np.pi) - np.pi
-        yaw = yaw + turn * ease((t - (t[-1] - 1.3)) / 1.3)
-    return Guide(np.column_stack([curve(s), yaw]), np.maximum(np.sqrt(v / WALK_RATIO), SLOWEST))
+        seconds = min(max(1.3, 1.6 * abs(turn)), t[-1])
+        final = turn * ease(1 - (t[-1] - t) / seconds)
+    steps = np.sqrt(np.maximum(v / WALK_RATIO, np.abs(np.gradient(final, 1 / FPS)) / TURN_RATIO))
+    return Guide(np.column_stack([curve(s), yaw + final]), np.maximum(steps, SLOWEST))
 
 
 def course(start: np.ndarray, points: list[tuple[float, float]]) -> tuple[CubicSpline, np.ndarray, np.ndarray]:
@@ -67,11 +72,16 @@ def course(start: np.ndarray, points: list[tuple[float, float]]) -> tuple[CubicS
 
 
 def turn_guide(start: np.ndarray, angle: float, to: tuple[float, float] | None = None, rate: float = 1.2) -> Guide:
-    """Turn in place by `angle` [rad], left positive, at about `rate` [rad/s], drifting to a point if one is given."""
+    """Turn in place by `angle` [rad], left positive, at about `rate` [rad/s], drifting to a point if one is given.
+
+    A foot turns twice as far as the body does meanwhile, so quick turns take more and quicker steps.
+    """
     t = clock(max(abs(angle) / rate, 1.2) + 0.6)
-    u = ease(t / t[-1])
+    v = ease(t / GATHER) * ease((t[-1] - t) / GATHER)
+    u = np.cumsum(v) / np.sum(v)
     target = np.array([*(start[:2] if to is None else to), start[2] + angle])
-    return Guide(start + u[:, None] * (target - start), np.full(len(t), 1.5))
+    spin = abs(angle) * v / np.sum(v) * FPS
+    return Guide(start + u[:, None] * (target - start), np.maximum(np.sqrt(spin / TURN_RATIO), SLOWEST))
 
 
 def guide_stand(pose: np.ndarray, ground: float = 0.0) -> Stand:
