@@ -16,7 +16,7 @@ def check(name: str) -> None:
     on_points = LIBRARY[name][0].category == "get up from the floor"  # knees and toes are points to the measure
     assert 5.0 <= len(qpos) / FPS <= 90.0
     assert quality.foot_slide < 2.0
-    assert quality.floor_depth < 1.2 and quality.object_depth < 1.0  # a toe that lands, for a frame
+    assert quality.floor_depth < 1.0 and quality.object_depth < 1.0
     assert quality.joint_speed < 15.0 and quality.joint_acceleration < 500.0
     assert quality.balance > (-13.0 if on_points else -9.0)
 

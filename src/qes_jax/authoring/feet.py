@@ -51,7 +51,7 @@ def foot_course(
         pitch[air] = hermite(u, [ends[0][1]], [ends[1][0]], [rates[0]], [rates[1]], seconds)[:, 0]
         ankle[air] = _swing(u, points, speeds, seconds)
         ankle[air, 2] += a.lift * 16 * (u * (1 - u)) ** 2
-        toes[air] = toe_bend(ends[0][1]) * (1 - ease(u / 0.7))
+        toes[air] = toe_bend(ends[0][1]) * (1 - ease(u / 0.7)) + toe_bend(ends[1][0]) * ease((u - 0.3) / 0.7)
         yaw[air] = a.spot[3] + ease(u) * (b.spot[3] - a.spot[3])
     return ankle, pitch, toes, yaw
 
