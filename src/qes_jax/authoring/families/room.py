@@ -80,7 +80,8 @@ def _boxes(story: Story, boxes: list[Piece], first: int, speed: float) -> None:
     story.climb(tuple(boxes), first, 1.1)
     side = -np.sign(high.pos[1]) or 1.0
     x, y = story.pose[:2]
-    story.walk((x - 0.35, y + 0.35 * side), (x + 0.1, y + 1.15 * side), (x + 1.5, y + 1.25 * side), speed=speed)
+    for spot in ((x - 0.25, y + 1.2 * side), (x + 1.5, y + 1.25 * side)):
+        _go(story, spot, speed)
 
 
 def _go(story: Story, to: tuple[float, float], speed: float, final_yaw: float | None = None) -> None:
