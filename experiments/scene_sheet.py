@@ -37,7 +37,7 @@ def picture(scene: Scene) -> np.ndarray:
     world = build_world(pieces=scene.pieces)
     m = world.plain
     m.vis.global_.offheight, m.vis.global_.offwidth = SIZE
-    m.vis.quality.offsamples, m.vis.quality.shadowsize = 4, 1024
+    m.vis.quality.offsamples, m.vis.quality.shadowsize = 4, 4096
     data, camera = mujoco.MjData(m), mujoco.MjvCamera()
     data.qpos[:] = person(world)
     mujoco.mj_forward(m, data)

@@ -46,7 +46,7 @@ def images(
     m = episode.world().plain
     m.vis.global_.offheight, m.vis.global_.offwidth = size
     # A software renderer takes 0.2 s a frame with samples.
-    m.vis.quality.offsamples, m.vis.quality.shadowsize = (8, 4096) if fine else (0, 1024)
+    m.vis.quality.offsamples, m.vis.quality.shadowsize = (8, 8192) if fine else (0, 2048)
     ghost_model = _ghost(m) if episode.body_known else None
     data, ghost = mujoco.MjData(m), mujoco.MjData(m)
     for d in (data, ghost):
@@ -60,6 +60,7 @@ def images(
             camera.lookat[:2] += (1.0 if fine else 0.1) * (episode.qpos[t, :2] - camera.lookat[:2])
             mujoco.mj_kinematics(m, data)
             mujoco.mj_camlight(m, data)
+            data.light_xpos[:, :2] += camera.lookat[:2]  # shadows end some metres from their light
             renderer.update_scene(data, camera)
             if ghost_model is not None:
                 mujoco.mj_kinematics(m, ghost)
