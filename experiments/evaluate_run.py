@@ -26,6 +26,8 @@ from qes_jax.runs.metrics import read_metrics
 
 def evaluate_run(options: Options) -> dict[str, Any]:
     """Evaluate as the options say, print the table, write everything. Returns what results.json holds."""
+    if options.scene != Options.scene and not options.recording:
+        raise ValueError(f"--scene {options.scene}: only for a --recording; clips bring their own scene")
     trained = load_trained(find_trained(options.root, options.run))
     if options.export:
         ship(trained, options.export)

@@ -36,11 +36,13 @@ def main(argv: list[str] | None = None) -> int:
     if options.out.suffix.lower() not in ENDINGS:
         raise ValueError(f"{options.out}: unknown format, expected a name that ends in {' or '.join(ENDINGS)}")
     from qes_jax.evaluate.glb import write_glb
+    from qes_jax.files import check_target
     from qes_jax.motion.clip import load_clip
     from qes_jax.motion.export import clip_skeleton
     from qes_jax.motion.formats.bvh_write import write_bvh
     from qes_jax.runs.folder import write_json
 
+    check_target(options.out, options.json)
     clip = load_clip(options.clip)
     if options.out.suffix.lower() == ".bvh":
         write_bvh(options.out, clip_skeleton(clip))
@@ -51,7 +53,6 @@ def main(argv: list[str] | None = None) -> int:
     report = {"file": str(options.out), "frames": clip.n_frames, "fps": clip.fps, "seconds": clip.duration}
     print(f"{options.out}: {what}, Y up, {clip.n_frames} frames at {clip.fps:g} Hz, {clip.duration:.2f} s")
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, report)
     return 0
 

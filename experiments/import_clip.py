@@ -7,6 +7,7 @@ import math
 import time
 from typing import TYPE_CHECKING
 
+from qes_jax.files import check_target
 from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.build import make_clip
@@ -53,7 +54,6 @@ def import_clip(options: Options) -> dict[str, float | str]:
         print("The character is far from the joints. Is the upward axis right (--up), are the parts (--map)?")
     result = facts | quality | {"fit_seconds": took}
     if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, result)
     return result
 
@@ -65,6 +65,7 @@ def _check(options: Options) -> None:
             raise ValueError(f"--{field} {value}: expected a positive number")
     if options.repeat > MOST_REPEATS:
         raise ValueError(f"--repeat {options.repeat}: expected at most {MOST_REPEATS}")
+    check_target(options.out, options.json)
 
 
 def _scene(options: Options) -> Scene:

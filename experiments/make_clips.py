@@ -22,7 +22,7 @@ from typing import Annotated
 import tyro
 from launch import explained, prepare_jax
 
-from qes_jax.files import replacing
+from qes_jax.files import check_target, replacing
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ def main(argv: list[str] | None = None) -> int:
         print("\n".join(lines))
         _write(options.json, lines)
         return 0
+    check_target(options.json, options.out / "NAME.npz", options.sheet and options.sheet / "CATEGORY.jpg")
     rows = []
     for row in rows_of(names, options):
         rows.append(row)

@@ -87,9 +87,13 @@ def main(argv: list[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: more threads only wait for each other
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     prepare_jax()
+    from qes_jax.files import check_target
     from qes_jax.motion.formats.recording import RecordingError
     from qes_jax.runs.folder import write_json, write_text
 
+    check_target(options.json, options.out)
+    if not options.folder.is_dir():
+        raise NotADirectoryError(f"{options.folder}: no folder of recordings")
     rows = {}
     for name, path, objects, clip in recordings(options):
         try:
@@ -100,8 +104,6 @@ def main(argv: list[str] | None = None) -> int:
         print(f"{name:34}", *(f"{h} {_cell(rows[name], k, d, b)}," for h, k, d, b in COLUMNS), flush=True)
     if not rows:
         raise FileNotFoundError(f"{options.folder}: no recording that can be read")
-    for path in filter(None, (options.json, options.out)):
-        path.parent.mkdir(parents=True, exist_ok=True)
     if options.json:
         write_json(options.json, rows)
     if options.out:

@@ -1,5 +1,6 @@
 """From the words of a command line to motions that are shown, served or written."""
 
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from qes_jax.evaluate.view.live import serve
 from qes_jax.evaluate.view.page import save_page
 from qes_jax.evaluate.view.show import Show, show_clip, show_episode
 from qes_jax.evaluate.view.stage import Arrangement
-from qes_jax.files import BROKEN
+from qes_jax.files import BROKEN, check_target
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.sensors import READERS
 
@@ -27,13 +28,21 @@ Found = Trained | Clip | Episode
 
 
 def view(options: Options) -> None:
-    """Show what the options name. Raises FileNotFoundError or ValueError that says what there is."""
+    """Show what the options name. Raises OSError or ValueError that says what there is."""
+    for field in ("seconds", "start", "beside", "apart"):
+        if not math.isfinite(getattr(options, field)):
+            raise ValueError(f"--{field} {getattr(options, field)}: expected a number")
+    if not all(math.isfinite(moment) for moment in options.at):
+        raise ValueError(f"--at {' '.join(map(str, options.at))}: expected numbers")
     if options.every < 1:
         raise ValueError(f"--every {options.every}: expected at least 1")
     if not 0 <= options.port <= 65535:
         raise ValueError(f"--port {options.port}: expected 0 to 65535")
     if not 1 <= len(options.what) <= 2:
         raise ValueError(f"{len(options.what)} things to look at: expected one or two")
+    if options.scene != Options.scene and not (options.clip and is_recording(options.clip)):
+        raise ValueError(f"--scene {options.scene}: only for a recording of devices, given as --clip")
+    check_target(options.html, options.picture)
     found = [find(word, options.root) for word in options.what]
     if options.picture:
         picture(options, found)
@@ -104,8 +113,10 @@ def follow(trained: Trained, found: list[Found], options: Options) -> Episode:
     others = [c for c in found if isinstance(c, Clip)]
     clip = asked(trained, options) or next(iter(others), None) or trained.own_clips()[0]
     seconds = min(options.seconds, clip.duration - options.start)
-    if options.start < 0 or seconds <= 0:
+    if options.start < 0 or options.start >= clip.duration:
         raise ValueError(f"--start {options.start:g}: {clip.name} lasts {clip.duration:.1f} s")
+    if seconds <= 0:
+        raise ValueError(f"--seconds {options.seconds:g}: expected more than 0")
     print(f"{trained.folder.name} follows {clip.name} for {seconds:.1f} s (compiling first)", file=sys.stderr)
     return follow_clips(trained, make_trial(trained, [clip], clip.duration), 1, seconds, options.start)[0]
 
@@ -114,9 +125,14 @@ def asked(trained: Trained, options: Options) -> Clip | None:
     """What --clip names."""
     if options.clip is None:
         return None
-    if Path(options.clip).suffix.lower() in READERS:
+    if is_recording(options.clip):
         return read_recording(Path(options.clip), trained.config, options.scene)
     return the_clip(options.clip)
+
+
+def is_recording(word: str) -> bool:
+    """Whether a word is the name of a file of headset and controllers."""
+    return Path(word).suffix.lower() in READERS
 
 
 def picture(options: Options, found: list[Found]) -> None:
@@ -125,6 +141,7 @@ def picture(options: Options, found: list[Found]) -> None:
     if isinstance(thing, Clip):
         raise ValueError(f"{options.what[0]}: pictures are made of policies and episodes")
     episode = thing if isinstance(thing, Episode) else follow(thing, found, options)
+    assert options.picture
     with tempfile.TemporaryDirectory() as folder:
         save_episode(Path(folder) / "episode.npz", episode)
         trouble = render(Path(folder) / "episode.npz", options.picture, "--at", *(str(t) for t in options.at))

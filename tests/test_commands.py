@@ -18,15 +18,20 @@ def commands() -> Iterator[SimpleNamespace]:
     """Those of experiments/ that are looked at here."""
     folder = str(Path(__file__).resolve().parents[1] / "experiments")
     sys.path.insert(0, folder)
+    import evaluate
+    import export_motion
     import import_motion
     import launch
+    import make_clips
+    import retarget_table
     import run
     import settings
     import trial
     import view
 
     names = {"launch": launch, "run": run, "settings": settings, "trial": trial, "view": view}
-    yield SimpleNamespace(import_motion=import_motion, **names)
+    names |= {"import_motion": import_motion, "export_motion": export_motion, "evaluate": evaluate}
+    yield SimpleNamespace(make_clips=make_clips, retarget_table=retarget_table, **names)
     sys.path.remove(folder)
 
 
@@ -120,9 +125,44 @@ def test_resuming_takes_no_other_settings(commands: SimpleNamespace, tmp_path: P
         run.parse([*words, "--samples", "8"])
 
 
-@pytest.mark.parametrize("words", ["--every 0", "--every -3", "--port -1", "--port 65536"])
+@pytest.mark.parametrize(
+    "words",
+    ["--every 0", "--every -3", "--port -1", "--port 65536", "--start nan", "--seconds inf", "--beside nan",
+     "--apart inf", "--at nan"],
+)  # fmt: skip
 def test_viewing_by_an_odd_number_is_refused(
     commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
 ) -> None:
     assert commands.view.main(["nowhere", "--html", str(tmp_path / "a.html"), *words.split()]) == 2
     assert capsys.readouterr().err.startswith(f"error: {words}: expected")
+
+
+@pytest.mark.parametrize("command", ["view", "evaluate"])
+def test_a_scene_that_would_not_be_heeded_is_refused(
+    commands: SimpleNamespace, capsys: pytest.CaptureFixture, command: str
+) -> None:
+    assert getattr(commands, command).main(["walk", "--scene", "couch"]) == 2
+    assert capsys.readouterr().err.startswith("error: --scene couch: only for a ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["import_motion a.bvh --out {}", "import_motion a.bvh --json {}", "export_motion a.npz out.bvh --json {}",
+     "view clip:walk --html {}", "view walk --picture {}", "retarget_table . --out {}", "make_clips walk --json {}"],
+)  # fmt: skip
+def test_a_folder_is_no_place_for_a_file_and_that_is_told_at_once(
+    commands: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
+    words: str,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    command, *rest = words.format(folder).split()
+    assert getattr(commands, command).main(rest) == 2
+    assert f"{folder}: is a folder, expected the name of a file" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_a_folder_is_no_recording(commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert commands.import_motion.main([str(tmp_path), "--out", str(tmp_path / "a.npz")]) == 2
+    assert f"{tmp_path}: is a folder, expected one recording" in capsys.readouterr().err

@@ -32,6 +32,18 @@ def replacing(path: Path, ending: str = ".tmp") -> Iterator[Path]:
         aside.unlink(missing_ok=True)
 
 
+def check_target(*paths: Path | None) -> None:
+    """Make the files' folders and see that files can be written there, before long work. Raises OSError naming one."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise IsADirectoryError(f"{path}: is a folder, expected the name of a file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(f"{path}: its folder cannot be written to")
+
+
 def save_npz(path: Path, **arrays: np.ndarray) -> None:
     """Write a compressed npz of arrays, no pickles."""
     with replacing(path) as aside, open(aside, "wb") as file:

@@ -188,6 +188,7 @@ def test_a_real_file_there_and_back(recordings: Path, tmp_path: Path) -> None:
         ("55 0.7", "55 0,7", "line 29: frame: '0,7' is not a number"),
         ("MOTION", "", "unknown word 'Frames:'"),
         ("JOINT knee {", "JOINT {", "JOINT without a name"),
+        ("JOINT moved", "JOINT knee", "knee is the name of the joint in line 9 too"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:

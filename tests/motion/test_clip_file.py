@@ -1,13 +1,18 @@
 """A clip file that is not as it should be is refused with its name and the field, whatever is wrong with it."""
 
+import dataclasses
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from qes_jax.authoring.quality import judge
 from qes_jax.evaluate.episode import load_episode
+from qes_jax.evaluate.glb import write_glb
+from qes_jax.evaluate.view.show import show_clip
 from qes_jax.evaluate.weights import load_policy
 from qes_jax.model.scene import Piece, Scene
 from qes_jax.motion.clip import Clip, ClipError, load_clip, save_clip
@@ -79,6 +84,15 @@ def test_bytes_changed_anywhere_are_at_most_a_value_error(tmp_path: Path, load: 
 def test_links_of_another_body_are_not_exported() -> None:
     with pytest.raises(ClipError, match="'small': 2 links, the character has 18"):
         clip_skeleton(small())
+
+
+@pytest.mark.parametrize("use", [show_clip, judge, partial(write_glb, Path("nowhere.glb"))])
+def test_the_motion_of_another_body_is_told_in_one_way(use: Callable[[Clip], object]) -> None:
+    with pytest.raises(ClipError, match="'small': 2 links, the character has 18"):
+        use(small())
+    links = dataclasses.replace(small(), link_pos=np.zeros((3, 18, 3)))
+    with pytest.raises(ClipError, match=r"'small': qpos has \d+ columns, the character in its scene 39"):
+        use(links)
 
 
 def test_a_piece_needs_a_name() -> None:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.ndimage import label
 from scipy.spatial import ConvexHull
 
-from qes_jax.model.character import CharacterConfig
-from qes_jax.model.world import World, build_world
+from qes_jax.model.world import World
+from qes_jax.motion.build import clip_world
 from qes_jax.motion.clip import Clip
 
 TOUCH = 0.004  # [m] a corner of the foot this near to the ground stands on it
@@ -33,8 +33,7 @@ class Quality:
 
 def judge(clip: Clip) -> Quality:
     """Judge a clip in its scene."""
-    world = build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
-    return measure(world, clip.qpos.astype(float), clip.fps)
+    return measure(clip_world(clip), clip.qpos.astype(float), clip.fps)
 
 
 def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:

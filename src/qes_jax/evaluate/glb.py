@@ -8,8 +8,8 @@ import trimesh
 from trimesh.visual import ColorVisuals
 
 from qes_jax.evaluate.meshes import body_mesh
-from qes_jax.model.character import CharacterConfig
-from qes_jax.model.world import World, build_world
+from qes_jax.model.world import World
+from qes_jax.motion.build import clip_world
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.export import clip_skeleton, quats
 from qes_jax.motion.formats.gltf_write import GltfWriter, Surface
@@ -22,7 +22,7 @@ SHARP = np.radians(40.0)  # angle between faces above which an edge is one
 
 def write_glb(path: str | Path, clip: Clip) -> None:
     """Write the motion at the clip's rate, with the body's own shapes and the furniture's; what moves, moves."""
-    world = build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
+    world = clip_world(clip)
     writer = GltfWriter(clip.name, clip.fps, clip.n_frames, f"{clip.licence} ({clip.source})")
     skeleton = clip_skeleton(clip)
     character = writer.add_node("Character")

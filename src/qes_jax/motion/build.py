@@ -6,7 +6,7 @@ import numpy as np
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import Scene
 from qes_jax.model.world import SENSORS, World, build_world
-from qes_jax.motion.clip import FPS, Clip, validate_clip
+from qes_jax.motion.clip import FPS, Clip, ClipError, validate_clip
 from qes_jax.motion.contacts import label_contacts
 
 
@@ -26,6 +26,19 @@ def make_clip(
     )  # fmt: skip
     validate_clip(clip)
     return clip
+
+
+def clip_world(clip: Clip, alone: bool = False) -> World:
+    """The character and the pieces of a clip, or the character `alone`. Raises ClipError where another body moves."""
+    world = build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
+    links, known = clip.link_pos.shape[1], len(world.layout.links)
+    if links != known:
+        raise ClipError(f"clip {clip.name!r}: {links} links, the character has {known}")
+    if clip.qpos.shape[1] != world.plain.nq:
+        raise ClipError(
+            f"clip {clip.name!r}: qpos has {clip.qpos.shape[1]} columns, the character in its scene {world.plain.nq}"
+        )
+    return build_world(CharacterConfig(height=clip.height)) if alone else world
 
 
 def velocities(m: mujoco.MjModel, qpos: np.ndarray, fps: float) -> np.ndarray:

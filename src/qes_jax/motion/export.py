@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from qes_jax.model.character import HEIGHT, CharacterConfig
-from qes_jax.model.world import build_world
-from qes_jax.motion.clip import Clip, ClipError
+from qes_jax.model.character import HEIGHT
+from qes_jax.motion.build import clip_world
+from qes_jax.motion.clip import Clip
 from qes_jax.motion.formats.skeleton import SkeletonMotion, localised
 from qes_jax.motion.rig import Rig
 
@@ -24,10 +24,8 @@ def joint_name(link: str) -> str:
 
 def clip_skeleton(clip: Clip) -> SkeletonMotion:
     """The character's links as joints, with a still `NAME_end` where a bone ends that no joint follows."""
-    world = build_world(CharacterConfig(height=clip.height))
+    world = clip_world(clip, alone=True)
     rig, layout = Rig(world), world.layout
-    if clip.link_pos.shape[1] != len(layout.links):
-        raise ClipError(f"clip {clip.name!r}: {clip.link_pos.shape[1]} links, the character has {len(layout.links)}")
     bodies = layout.link_ids + 1
     number = {int(body): joint for joint, body in enumerate(bodies)}
     parents = tuple(number.get(int(p), -1) for p in world.plain.body_parentid[bodies])

@@ -11,9 +11,9 @@ from qes_jax.env.config import SceneObsConfig
 from qes_jax.env.observe import height_grid, map_points
 from qes_jax.env.surfaces import heights
 from qes_jax.evaluate.episode import TOUCHED, Episode, body_poses
-from qes_jax.model.character import CharacterConfig
 from qes_jax.model.engine import Derived
-from qes_jax.model.world import World, build_world
+from qes_jax.model.world import World
+from qes_jax.motion.build import clip_world
 from qes_jax.motion.clip import Clip
 from qes_jax.rotations import heading
 
@@ -82,7 +82,7 @@ def show_episode(episode: Episode, seen: SceneObsConfig | None = None, title: st
 
 def show_clip(clip: Clip, seen: SceneObsConfig | None = None, title: str = "") -> Show:
     """A clip by itself: its body solid, with the contacts that it labels."""
-    world = build_world(CharacterConfig(height=clip.height), clip.scene.pieces)
+    world = clip_world(clip)
     body = Poses(*body_poses(world, clip.qpos, world.placement()))
     return Show(
         title or clip.name, clip.fps, world, world.placement(), body, None, clip.sensor_pos, clip.sensor_quat,

@@ -113,7 +113,10 @@ def _named(where: str, number: int, words: list[str], nodes: list[Node], open_bl
         return Node(nodes[parent].name + END, parent, number, end=True)
     if len(words) < 2:
         raise RecordingError(f"{where}: {words[0]} without a name")
-    return Node(" ".join(words[1:]), parent, number)
+    name = " ".join(words[1:])
+    if first := next((node for node in nodes if node.name == name and not node.end), None):
+        raise RecordingError(f"{where}: {name} is the name of the joint in line {first.line} too")
+    return Node(name, parent, number)
 
 
 def _closed(path: Path, node: Node) -> None:

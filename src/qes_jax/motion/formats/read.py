@@ -59,6 +59,8 @@ FORMATS = (
 def read_motion(path: str | Path, choices: Choices = Choices()) -> tuple[str, SkeletonMotion | Recording]:
     """Name of the format, and the motion as its reader gives it. Raises RecordingError."""
     path = Path(path)
+    if path.is_dir():
+        raise RecordingError(f"{path}: is a folder, expected one recording")
     if not path.is_file():
         raise RecordingError(f"{path}: no such file")
     for form in FORMATS if choices.joints is None else (POINTS,):
