@@ -1,20 +1,22 @@
-"""Pose edition: python experiments/pose.py data FOLDER ... | train | table [--json FILE]
+"""Pose edition: python experiments/pose.py data FOLDER ... | train | tune | table [--json FILE]
 
 data   makes a set of poses of recordings, of clips and of the built-in clips, and reports counts
 train  trains the prior, and the published networks that it is compared with
-table  measures all methods on the same held-out poses and targets, on one core
+tune   measures settings of the solver on the validation clips
+table  measures all methods on the same test poses and targets, on one core
 """
 
 import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import tyro
 from launch import cache_dir, explained, prepare_jax
 
 POSES = cache_dir() / "poses.npz"
+WEIGHTS = Path("experiments/weights/pose")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,10 @@ class Data:
     """Where the report goes."""
     builtin: bool = True
     """The built-in clips too; they are built where the cache has none."""
+    validation: tuple[str, ...] = ()
+    """Names of clips and recordings to choose settings on, beside our own: then chance holds out no others."""
+    test: tuple[str, ...] = ()
+    """Names of those that are only for the table."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +41,9 @@ class Train:
     """Train the prior and the published networks."""
 
     poses: Path = POSES
-    out: Path = Path("experiments/weights/pose")
-    what: tuple[str, ...] = ("prior", "paper")
-    steps: int = 4000
+    out: Path = WEIGHTS
+    what: tuple[Literal["prior", "paper"], ...] = ("prior", "paper")
+    steps: int = 6000
     """Of the prior's training, 512 edits each."""
     curve: Path | None = None
     """Train on parts of the data instead, and write the learning curve (JSON, and a plot beside it)."""
@@ -49,26 +55,58 @@ class Table:
     """Measure all methods in one run."""
 
     poses: Path = POSES
-    weights: Path = Path("experiments/weights/pose")
+    weights: Path = WEIGHTS
+    json: Path | None = None
+    """Where the table goes, and as Markdown beside it."""
+    count: int = 1024
+    """Edits."""
+    part: Literal["test", "validation"] = "test"
+    seeds: tuple[Path, ...] = ()
+    """Priors (.npz) trained with other seeds: mean and deviation with the first."""
+
+
+@dataclass(frozen=True)
+class Tune:
+    """Measure settings of the solver on the validation clips."""
+
+    poses: Path = POSES
+    weights: Path = WEIGHTS
     json: Path | None = None
     count: int = 512
-    """Held-out edits."""
+    damping: tuple[float, ...] = (0.1, 0.2, 0.4)
+    back: tuple[float, ...] = (0.1, 0.2, 0.4)
+    steps: tuple[int, ...] = (5,)
 
 
 @explained
 def main(argv: list[str] | None = None) -> int:
-    """Do one of the three. Exit code 2 at bad input."""
-    options = tyro.cli(Data | Train | Table, description=__doc__, args=argv)
+    """Do one of them. Exit code 2 at bad input."""
+    options = tyro.cli(Data | Train | Table | Tune, description=__doc__, args=argv)
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if isinstance(options, Table):
         one_core()
     prepare_jax()
-    import pose_work  # only now: it imports JAX
-
-    work = {Data: "make_data", Train: "train", Table: "table"}[type(options)]
-    getattr(pose_work, work)(options)
+    if path := getattr(options, "json", None):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    do(options)
     return 0
+
+
+def do(options: Data | Train | Table | Tune) -> None:
+    """The work, whose modules import JAX."""
+    if isinstance(options, Data):
+        from pose_data import make_data
+
+        make_data(options)
+    elif isinstance(options, Train):
+        from pose_work import train
+
+        train(options)
+    else:
+        from pose_table import table, tune
+
+        table(options) if isinstance(options, Table) else tune(options)
 
 
 def one_core() -> None:

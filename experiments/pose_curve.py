@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
-from pose_work import held_out_edits
+from pose_table import held_out_edits
+from pose_work import say
 
 from qes_jax.files import replacing
 from qes_jax.model.world import build_world
@@ -31,14 +32,14 @@ def learning_curve(options: Train) -> list[dict[str, float]]:
     """Train once for each share, always for as many updates, and write the errors as JSON, and a plot beside it."""
     assert options.curve
     figure, world, poses = make_figure(), build_world(), load_poses(options.poses)
-    edits, training = held_out_edits(figure, poses, 512), poses.part(held_out=False)
+    (edits, _), training = held_out_edits(figure, poses, "test", 1024), poses.part("train")
     rows = [{"clips": 0, "poses": 0, **_errors(figure, stay, edits)}]
     for share in SHARES:
         part = some_clips(training, share, options.seed)
         params = train_prior(figure, with_mirror_images(world, part), options.seed, Schedule(updates=options.steps))
         clips = len(np.unique(part.clip))
         rows.append({"clips": clips, "poses": len(part.qpos), **_errors(figure, partial(learned, params), edits)})
-        print(rows[-1], flush=True)
+        say(str(rows[-1]))
     write_json(options.curve, {"updates": options.steps, "seed": options.seed, "rows": rows})
     _plot(rows, options.curve.with_suffix(".png"))
     return rows

@@ -62,9 +62,14 @@ class Panel:
                 gui.add_checkbox("symmetric", False, hint="the other side does the same"), "symmetric"
             )
             self._buttons(gui.add_button_group("sides", ("mirror", "left→right", "right→left")))
+            self._buttons(gui.add_button_group("height", ("to the floor",)))
         with gui.add_folder("show"):
             self.ghost = self._heard(gui.add_checkbox("start pose", True), "ghost")
             self.spheres = self._heard(gui.add_checkbox("joints", True), "spheres")
+            self.checks = self._heard(
+                gui.add_checkbox("what sinks, balance", True, hint="red: inside something; on the floor: the support"),
+                "checks",
+            )
             self.beside = self._heard(gui.add_dropdown("beside it", (NONE, *METHODS), initial_value=NONE), "beside")
         gui.add_markdown(HELP)
 

@@ -21,6 +21,7 @@ from qes_jax.model.world import World
 from qes_jax.motion.clip import FPS
 from qes_jax.pose.editor import state as edits
 from qes_jax.pose.editor.beside import beside
+from qes_jax.pose.editor.check import Checker, Verdict, in_words
 from qes_jax.pose.editor.desk import WHOLE, Desk
 from qes_jax.pose.editor.library import list_poses, load_pose, pose_path, save_pose
 from qes_jax.pose.editor.symmetry import yaw_of
@@ -48,6 +49,7 @@ class Session:
     def __init__(self, desk: Desk, place: Place, port: int):
         """Start the server. Raises ValueError where the port is taken."""
         self.desk, self.place = desk, place
+        self._checker: Checker | None = Checker(place.world)
         self._todo: queue.Queue[tuple[str, tuple]] = queue.Queue()
         self._solves: deque[float] = deque()
         self._spent = self._rate = 0.0
@@ -186,6 +188,10 @@ class Session:
     def _on_release(self) -> None:
         self.desk.release()
 
+    def _on_ground(self) -> None:
+        self.desk.lift(-Checker(self.place.world).above_floor(self.desk.state.qpos))
+        self._release_grip()
+
     def _on_left(self) -> None:
         self.desk.copy_side("left")
         self._release_grip()
@@ -206,6 +212,9 @@ class Session:
     def _on_spheres(self, on: bool) -> None:
         for sphere in self.stage.spheres.values():
             sphere.visible = on
+
+    def _on_checks(self, on: bool) -> None:
+        self._checker = Checker(self.place.world) if on else None
 
     def _on_beside(self, method: str) -> None:
         self._beside = method
@@ -289,6 +298,7 @@ class Session:
         moment = self.desk.keys[0].time + min(number, len(frames) - 1) / FPS
         with self.server.atomic():
             self.stage.body.show(self._shown)
+            self.stage.marks.show(self._checker.check(self._shown) if self._checker else None)
             self.panel.when.value = round(moment, 2)
 
     def _on_save_clip(self, name: str) -> None:
@@ -321,13 +331,16 @@ class Session:
         desk, state = self.desk, self.desk.state
         place, quat = desk.grip()
         with self.server.atomic():
-            self.stage.body.show(state.qpos if self._shown is None else self._shown)
+            qpos = state.qpos if self._shown is None else self._shown
+            self.stage.body.show(qpos)
+            verdict = self._checker.check(qpos) if self._checker else None
+            self.stage.marks.show(verdict)
             self.stage.colour(desk.joint, {g.joint for g in state.goals}, np.array([*state.qpos[:2], 0.0]))
             self.stage.label(f"{desk.joint.replace('_', ' ')}", place)
             self._draw_beside()
-            self._draw_panel(place, quat)
+            self._draw_panel(place, quat, verdict)
 
-    def _draw_panel(self, place: np.ndarray, quat: np.ndarray) -> None:
+    def _draw_panel(self, place: np.ndarray, quat: np.ndarray, verdict: Verdict | None) -> None:
         panel, desk = self.panel, self.desk
         panel.set(panel.joint, desk.joint)
         panel.set(panel.kind, WORDS[desk.kind])
@@ -342,9 +355,9 @@ class Session:
             if desk.keys:
                 panel.when.min, panel.when.max = desk.keys[0].time, max(desk.keys[-1].time, desk.keys[0].time + 0.1)
         panel.play.label = "stop" if self._play is not None else "play"
-        panel.status.content = self._status()
+        panel.status.content = self._status(verdict)
 
-    def _status(self) -> str:
+    def _status(self, verdict: Verdict | None) -> str:
         desk = self.desk
         lines = [f"**{desk.joint.replace('_', ' ')}**, {WORDS[desk.kind]}"]
         if desk.target is not None:
@@ -352,7 +365,8 @@ class Session:
             unit = f"{1000 * away:.1f} mm" if desk.kind == "position" else f"{np.degrees(away):.1f}°"
             lines[0] += f": {unit} off its target"
         lines.append(f"{self._rate:.0f} solves/s, {1000 * self._spent:.1f} ms each" if self._rate else NOTHING)
-        return "  \n".join([*lines, self._message or NOTHING])  # always three lines, so that nothing below moves
+        lines.append(in_words(verdict, self.place.world.layout.links) if verdict else NOTHING)
+        return "  \n".join([*lines, self._message or NOTHING])  # always four lines, so that nothing below moves
 
     def _draw_beside(self) -> None:
         if self._beside == NONE:
@@ -368,7 +382,7 @@ class Session:
 
 
 # Buttons whose names are no names of methods.
-ACTIONS = {"left→right": "left", "right→left": "right"}
+ACTIONS = {"left→right": "left", "right→left": "right", "to the floor": "ground"}
 
 
 def key_words(keys: Timeline) -> list[str]:

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import viser
 
+from editor.marks import Marks
 from qes_jax.evaluate.meshes import body_mesh
 from qes_jax.evaluate.view.nodes import add_glass, add_mesh, add_room
 from qes_jax.evaluate.view.show import Poses
@@ -56,6 +57,7 @@ class Stage:
         self._room()
         self.body = Figure(server, "/body", world)
         self.ghost = Figure(server, "/ghost", world, ghost=True)
+        self.marks = Marks(server, world)
         self.spheres = {name: self._sphere(name) for name in JOINTS}
         for joint in SKELETON[1:]:
             self._link(joint.link).on_click(lambda _, link=joint.link: say(first_joint(link)))

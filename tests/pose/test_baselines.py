@@ -7,14 +7,25 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from qes_jax.pose.data import PoseSet, Source, join, load_poses, pairs, resample, save_poses, standard_poses
+from qes_jax.pose.data import (
+    PARTS,
+    PoseSet,
+    Source,
+    join,
+    load_poses,
+    pairs,
+    part_of,
+    resample,
+    save_poses,
+    standard_poses,
+)
 from qes_jax.pose.fabrik import bone_lengths, fabrik, restore_lengths
 from qes_jax.pose.figure import frames
 from qes_jax.pose.paper import AutoEncoder, LatentSolver, Paper, scale_of, solve
 from qes_jax.pose.prior import learned, start_features, start_params, stay
 from qes_jax.pose.residual import look_up
-from qes_jax.pose.skeleton import SETS, numbers
-from qes_jax.pose.targets import Target, make_targets
+from qes_jax.pose.skeleton import SETS, joint_number, numbers
+from qes_jax.pose.targets import Target, Targets, make_targets
 from qes_jax.pose.weights import load_paper, load_prior, n_bytes, save_tree
 from tests.pose.poses import FIGURE, random_poses
 
@@ -85,6 +96,26 @@ def test_an_untrained_prior_stays(tmp_path: Path) -> None:
     np.testing.assert_allclose(load_prior(tmp_path / "prior.npz")(FIGURE, qpos, slots)[0], qpos, atol=1e-6)
 
 
+def test_a_prior_says_nothing_where_nothing_is_asked_and_little_where_little_is() -> None:
+    """Whatever the network has learned: here its last layer is random."""
+    qpos = jnp.asarray(random_poses(4, bend=0.3).T)
+    now = frames(FIGURE, qpos)
+    params = start_params(start_features(qpos, now.points), jax.random.key(0))
+    network = jax.tree.map(lambda x: x + 0.1 * jax.random.normal(jax.random.key(1), x.shape), params.network)
+    head = now.points[joint_number("head")]
+
+    def step(away: float, tolerance: float = 0.0) -> float:
+        value = jnp.concatenate([head + away * jnp.array([[0.6], [0.0], [0.8]]), jnp.zeros((1, 4))])[None]
+        shape = (1, 4)
+        joint, one = jnp.full(shape, joint_number("head")), jnp.ones(shape)
+        slots = look_up(FIGURE, Targets(joint, jnp.zeros(shape, int), value, one, tolerance * one))
+        guess, _ = learned(params._replace(network=network), FIGURE, qpos, slots)
+        return float(jnp.abs(guess - qpos).max())
+
+    assert step(0.0) < 1e-4 < step(0.001) < 0.05 < step(0.3)
+    assert step(0.02, tolerance=0.03) < 1e-4
+
+
 def test_resampling_keeps_a_steady_motion() -> None:
     qpos = random_poses(2)[[0]].repeat(37, axis=0).astype(np.float64)
     qpos[:, 0] = np.arange(37) / 36.0
@@ -97,14 +128,40 @@ def test_resampling_keeps_a_steady_motion() -> None:
 
 
 def test_pairs_stay_in_their_clip_and_second(tmp_path: Path) -> None:
-    sources = [(Source(n, "test", "CC0", n == "b", 40), standard_poses(FIGURE, random_poses(40, seed=i), 30.0))
-               for i, n in enumerate("abc")]  # fmt: skip
+    sources = [(Source(n, "test", "CC0", "test" if n == "b" else "train", 40),
+                standard_poses(FIGURE, random_poses(40, seed=i), 30.0)) for i, n in enumerate("abc")]  # fmt: skip
     save_poses(tmp_path / "poses.npz", join(sources))
     poses = load_poses(tmp_path / "poses.npz")
     np.testing.assert_allclose(poses.qpos[:, :2], 0.0, atol=1e-5)
-    assert len(poses.part(held_out=True).qpos) == 40
-    part: PoseSet = poses.part(held_out=False)
+    assert len(poses.part("test").qpos) == 40
+    part: PoseSet = poses.part("train")
     start, end = pairs(part, 500, 1.0, np.random.default_rng(0))
     assert (part.clip[start] == part.clip[end]).all() and np.abs(start - end).max() == 30
+    with pytest.raises(ValueError, match="no poses for validation"):
+        poses.part("validation")
     with pytest.raises(ValueError, match="no poses"):
         join([])
+
+
+def test_a_broken_set_of_poses_is_explained(tmp_path: Path) -> None:
+    source = Source("a", "test", "CC0", "train", 8)
+    qpos = random_poses(8)
+    save_poses(tmp_path / "poses.npz", join([(source, qpos)]))
+    whole = (tmp_path / "poses.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    qpos[3, 7] = np.nan
+    save_poses(tmp_path / "nan.npz", join([(source, qpos)]))
+    for name, words in (("cut.npz", "not a set of poses"), ("nan.npz", "finite")):
+        with pytest.raises(ValueError, match=words):
+            load_poses(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match=r"pose\.py data"):
+        load_poses(tmp_path / "none.npz")
+
+
+def test_a_clip_stays_in_its_part_whatever_else_there_is() -> None:
+    names = [f"recording_{i}" for i in range(2000)]
+    parts = [part_of(name) for name in names]
+    share = [parts.count(part) / len(names) for part in PARTS]
+    np.testing.assert_allclose(share, [0.8, 0.1, 0.1], atol=0.03)
+    assert {part_of(name, own=True) for name in names} == {"train"}
+    assert {part_of(f"test_{name}", own=True) for name in names} == {"validation", "test"}

@@ -54,14 +54,23 @@ def methods(figure: Figure, paper: Paper, prior) -> list[Method]:
         Method("published solver", lambda e, s: _paper(paper, (s,), e), coder + largest),
         Method("published, in sequence", lambda e, _: _paper(paper, ORDER, e), n_bytes(paper), ("all",)),
         Method("least squares", lambda e, s: ours(figure, stay, 10, e, s), n_bytes(figure)),
-        Method("ours", lambda e, s: ours(figure, prior, STEPS_MANY, e, s), n_bytes((figure, prior.args))),
+        our_method(figure, prior),
     ]
 
 
-def measure(method: Method, edits: Edits) -> dict[str, float]:
-    """One column. Lengths in centimetres; times are the process's own, least of several calls [ms]."""
+def our_method(figure: Figure, prior) -> Method:
+    """The column of a trained prior."""
+    return Method("ours", lambda e, s: ours(figure, prior, STEPS_MANY, e, s), n_bytes((figure, prior.args)))
+
+
+def measure(method: Method, edits: Edits, groups: dict[str, np.ndarray] | None = None) -> dict[str, float]:
+    """One column. Lengths in centimetres; times are the process's own, least of several calls [ms].
+
+    `groups` are further rows: the joints' errors of some of the edits, (N,) bool.
+    """
     run = jax.jit(method.solve, static_argnums=1)
-    errors = {k: target_and_joint_errors(run(edits, READ[k]), edits, READ[k]) for k in READ if READ[k] in method.sets}
+    found = {k: run(edits, READ[k]) for k in READ if READ[k] in method.sets}
+    errors = {k: target_and_joint_errors(result, edits, READ[k]) for k, result in found.items()}
     few, one = (jax.tree.map(lambda x, n=n: x[..., :n], edits) for n in (BATCH, 1))
     full = errors[5]
     return {
@@ -70,7 +79,26 @@ def measure(method: Method, edits: Edits) -> dict[str, float]:
         "memory [kB]": method.bytes / 1000,
         **{k: v for k, v in full.items() if k != "joints [cm]"},
         **{f"joints, k = {k} [cm]": e["joints [cm]"] for k, e in errors.items()},
+        **{
+            f"joints, k = {k}, {name} [cm]": 100 * float(_joint_errors(result[1], edits)[rows].mean())
+            for name, rows in (groups or {}).items()
+            for k, result in found.items()
+        },
+        "nothing asked, moves by up to [cm]": max(_moved(run, edits, READ[k]) for k in found),
     }
+
+
+def _moved(run: Callable, edits: Edits, name: str) -> float:
+    """The furthest [cm] that any joint goes in any edit whose targets are where the joints already are."""
+    still = edits._replace(true_points=edits.start_points)
+    way = np.asarray(run(still, name)[1] - edits.start_points)[1:]
+    return 100 * float(np.linalg.norm(way, axis=1).max())
+
+
+def _joint_errors(points: jax.Array, edits: Edits) -> np.ndarray:
+    """(N,) mean distance [m] of the joints to the true ones."""
+    away = np.asarray(points, np.float64) - np.asarray(edits.true_points, np.float64)
+    return np.linalg.norm(away[1:], axis=1).mean(axis=0)
 
 
 def target_and_joint_errors(result: tuple[jax.Array, jax.Array], edits: Edits, name: str) -> dict[str, float]:
@@ -86,7 +114,7 @@ def target_and_joint_errors(result: tuple[jax.Array, jax.Array], edits: Edits, n
         "target after, 99 % [cm]": 100 * float(np.percentile(target[1], 99)),
         "bones before [cm]": 100 * float(bones[0].mean()),
         "bones after [cm]": 100 * float(bones[1].mean()),
-        "joints [cm]": 100 * float(np.linalg.norm((fixed - true)[1:], axis=1).mean()),
+        "joints [cm]": 100 * float(_joint_errors(result[1], edits).mean()),
     }
 
 
@@ -119,11 +147,11 @@ def _paper(paper: Paper, names: tuple[str, ...], edits: Edits) -> tuple[jax.Arra
     return raw, restore_lengths(raw, bone_lengths(edits.start_points))
 
 
-def ours(figure: Figure, prior, steps: int, edits: Edits, name: str) -> tuple[jax.Array, jax.Array]:
-    """Joints of a prior's guess, and after refinement."""
+def ours(figure: Figure, prior, steps: int, edits: Edits, name: str, **settings: float) -> tuple[jax.Array, jax.Array]:
+    """Joints of a prior's guess, and after refinement with other `settings` of it."""
     slots = _slots(figure, edits, name)
     guess, spread = prior(figure, edits.start, slots)
-    refined = refine(figure, guess, spread, slots, steps)
+    refined = refine(figure, guess, spread, slots, steps, **settings)
     return frames(figure, guess).points, frames(figure, refined).points
 
 

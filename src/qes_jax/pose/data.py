@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from qes_jax.files import save_npz
+from qes_jax.files import BROKEN, save_npz
 from qes_jax.model.world import World
 from qes_jax.motion.frames import slerp
 from qes_jax.motion.mirror import mirror_maps
@@ -17,6 +17,7 @@ from qes_jax.pose.canonical import enter, ground
 from qes_jax.pose.figure import Figure, frames
 
 FPS = 30.0  # [Hz]
+PARTS = ("train", "validation", "test")  # settings are chosen on the second, the last is only reported on
 CHUNK = 512  # poses that are computed at once
 
 
@@ -27,7 +28,7 @@ class Source:
     name: str
     source: str
     licence: str
-    held_out: bool
+    part: str  # one of PARTS
     poses: int
 
 
@@ -39,19 +40,25 @@ class PoseSet:
     clip: np.ndarray  # (M,) int32 row among `sources`
     sources: tuple[Source, ...]
 
-    def part(self, held_out: bool) -> "PoseSet":
-        """The poses of the clips that are held out, or of those that are not."""
-        wanted = np.array([s.held_out == held_out for s in self.sources])
+    def part(self, name: str) -> "PoseSet":
+        """The poses of the clips of one of PARTS. Raises ValueError where it has none."""
+        wanted = np.array([s.part == name for s in self.sources])
         rows = wanted[self.clip]
+        if not rows.any():
+            raise ValueError(f"no poses for {name}: more clips are needed, or others to be held out")
         return PoseSet(self.qpos[rows], self.clip[rows], self.sources)
 
 
-def is_held_out(name: str) -> bool:
-    """Whether a clip is kept from training: the built-in test clips, and by a checksum of the name every fifth other.
+def part_of(name: str, own: bool = False) -> str:
+    """Which of PARTS a clip belongs to, by its name alone: it stays there whatever else comes or goes.
 
-    So a clip stays on its side whatever else comes or goes.
+    Of our `own` clips the held-out ones, "test_", go half to validation and half to test. Of others a tenth goes to
+    either; a checksum of the name decides.
     """
-    return name.startswith("test_") or zlib.crc32(name.encode()) % 5 == 0
+    digit = zlib.crc32(name.encode()) % 10
+    if name.startswith("test_"):
+        return PARTS[1 + digit % 2]
+    return PARTS[0] if own or digit > 1 else PARTS[1 + digit]
 
 
 def standard_poses(figure: Figure, qpos: np.ndarray, fps: float) -> np.ndarray:
@@ -110,11 +117,14 @@ def load_poses(path: Path) -> PoseSet:
     try:
         with np.load(path, allow_pickle=False) as file:
             sources = tuple(Source(**s) for s in json.loads(str(file["sources"])))
-            return PoseSet(file["qpos"], file["clip"], sources)
+            poses = PoseSet(file["qpos"], file["clip"], sources)
     except FileNotFoundError:
-        raise
-    except Exception as error:
-        raise ValueError(f"{path}: not a set of poses: {error}") from error
+        raise FileNotFoundError(f"{path}: no such set of poses; make one: python experiments/pose.py data") from None
+    except BROKEN as error:
+        raise ValueError(f"{path}: not a set of poses that this code can read: {error}") from error
+    if poses.qpos.shape != (len(poses.clip), 39) or not np.isfinite(poses.qpos).all():
+        raise ValueError(f"{path}: field qpos is {poses.qpos.shape}, expected ({len(poses.clip)}, 39) finite numbers")
+    return poses
 
 
 def pairs(poses: PoseSet, count: int, seconds: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 One small network looks at the start pose and, for each joint and kind of target, whether there is one and what is
 missing to it. It answers with a step of all 38 degrees of freedom and the deviations with which `refine` conditions on
-the targets; both are trained through the refinement (`train.py`).
+the targets (`train.py`). Both count the less the less is missing: where nothing is, the pose stays as it is.
 """
 
 from typing import Any, NamedTuple, cast
@@ -23,6 +23,7 @@ N_DOFS, N_START = 38, 39 + 63
 STEP = 0.3  # [rad], [m] of an output of 1
 SHRINK = (-1.5, 1.0)  # bounds of the logarithm by which a deviation differs from `stay`'s
 MISSING = 4.0  # [1/m], [1/rad] of the network's inputs
+HALF = 0.1  # [m], [rad] of the furthest target, at which the network's answer counts by half. Chosen on validation
 
 
 class PriorParams(NamedTuple):
@@ -52,10 +53,18 @@ def stay(figure: Figure, start: jax.Array, slots: Slots) -> tuple[jax.Array, jax
 def learned(params: PriorParams, figure: Figure, start: jax.Array, slots: Slots) -> tuple[jax.Array, jax.Array]:
     """Guess (39, N) within the hinges' ranges, and its deviations (38, N), in the canonical frame."""
     now = apart(frames(figure, start))
-    inputs = apart(jnp.concatenate([_normal(params, start, now.points), target_features(residual(now, slots), slots)]))
-    answer = cast(jax.Array, Network().apply(params.network, inputs.T)).T
-    guess = clip_hinges(figure, move(figure, start, STEP * answer[:N_DOFS]))
-    return apart((guess, stay(figure, start, slots)[1] * jnp.exp(jnp.clip(answer[N_DOFS:], *SHRINK))))
+    missing = residual(now, slots)
+    inputs = apart(jnp.concatenate([_normal(params, start, now.points), target_features(missing, slots)]))
+    answer, share = cast(jax.Array, Network().apply(params.network, inputs.T)).T, asked(missing, slots)
+    guess = clip_hinges(figure, move(figure, start, STEP * share * answer[:N_DOFS]))
+    return apart((guess, stay(figure, start, slots)[1] * jnp.exp(share * jnp.clip(answer[N_DOFS:], *SHRINK))))
+
+
+def asked(missing: jax.Array, slots: Slots) -> jax.Array:
+    """(N,) in [0, 1) by what of the furthest target is missing beyond its tolerance, of (S, 3, N)."""
+    distance = jnp.sqrt(jnp.sum(missing**2, axis=1) + 1e-20)
+    beyond = jnp.max(jnp.maximum(distance - jnp.asarray(slots.targets.tolerance) - 1e-6, 0.0), axis=0)
+    return beyond / (beyond + HALF)
 
 
 def start_features(start: jax.Array, points: jax.Array) -> jax.Array:

@@ -26,7 +26,15 @@ RETURN = 0.2
 STRIDE = 0.7  # [rad], [m] no degree of freedom goes further in one step
 
 
-def refine(figure: Figure, guess: jax.Array, spread: jax.Array, slots: Slots, steps: int) -> jax.Array:
+def refine(
+    figure: Figure,
+    guess: jax.Array,
+    spread: jax.Array,
+    slots: Slots,
+    steps: int,
+    damping: float = DAMPING,
+    back: float = RETURN,
+) -> jax.Array:
     """qpos (39, N) from a guess (39, N), `spread` (38, N) and targets, within the hinges' ranges.
 
     After the last of the steps only what is beyond a limit is off its target; see `residual`.
@@ -38,7 +46,7 @@ def refine(figure: Figure, guess: jax.Array, spread: jax.Array, slots: Slots, st
         now = apart(frames(figure, apart(move(figure, guess, way))))
         jac, missing = apart((jacobian(now, slots), residual(now, slots)))
         missing, asked = _to_tolerance(missing, asked, slots)
-        wanted = _condition(jac, missing, way, spread, held, asked, slots)
+        wanted = _condition(jac, missing, way, (1.0 - back) * way, spread, held, asked, _noise(missing, damping, slots))
         wanted = way + jnp.clip(wanted - way, -STRIDE, STRIDE)
         return jnp.clip(wanted, low, high), (wanted < low) | (wanted > high), asked
 
@@ -76,22 +84,26 @@ def _to_tolerance(missing: jax.Array, asked: jax.Array, slots: Slots) -> tuple[j
     return missing * (asked * (1.0 - tolerance / distance))[:, None], asked
 
 
+def _noise(missing: jax.Array, damping: float, slots: Slots) -> jax.Array:
+    """(S, N) variance R of the targets."""
+    size = jnp.sum(missing**2, axis=1)
+    return (SHARP / jnp.maximum(jnp.asarray(slots.targets.weight), 1e-6)) ** 2 + damping**2 * size
+
+
 def _condition(
     jac: jax.Array,
     missing: jax.Array,
     way: jax.Array,
+    near: jax.Array,
     spread: jax.Array,
     held: jax.Array,
     asked: jax.Array,
-    slots: Slots,
+    noise: jax.Array,
 ) -> jax.Array:
-    """(38, N) the most probable way, where `held` degrees of freedom stay and the targets `asked` (S, N) pull."""
-    size = jnp.sum(missing**2, axis=1)  # (S, N)
-    noise = (SHARP / jnp.maximum(jnp.asarray(slots.targets.weight), 1e-6)) ** 2 + DAMPING**2 * size
+    """(38, N) the most probable way around `near`, where `held` freedoms stay and the targets `asked` (S, N) pull."""
     rows = (jac * asked[:, None, None]).reshape(-1, *jac.shape[2:])  # (3 S, 38, N)
     variance = spread**2
     free = variance * ~held
-    near = (1.0 - RETURN) * way
     wanted = missing.reshape(-1, missing.shape[-1]) + jnp.sum(rows * ((way - near) * ~held), axis=1)
     rows, wanted = apart((rows, wanted))
     gram = _gram(rows, free) + _diagonal(jnp.repeat(jnp.where(asked, noise, 1.0), 3, axis=0))

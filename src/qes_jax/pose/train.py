@@ -19,6 +19,8 @@ from qes_jax.pose.residual import look_up
 from qes_jax.pose.skeleton import JOINTS, SETS, numbers
 from qes_jax.pose.targets import KINDS, LOOK_AT, POSITION, ROTATION, Targets
 
+NEAR = 0.1  # [s] between start and target of edits that ask little
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -30,6 +32,7 @@ class Schedule:
     slots: int = 6
     seconds: float = 1.0
     shifted: float = 0.2  # share of edits whose target pose stands elsewhere
+    near: float = 0.2  # share of edits whose target pose is a few frames away, so that little is asked
     hinge_weight: float = 0.02  # [m^2 / rad^2]
     spread_weight: float = 1e-4  # [m^2]
 
@@ -56,11 +59,19 @@ def train_prior(
     state, qpos = optimizer.init(params.network), jnp.asarray(poses.qpos)
     update, network = _update(figure, params, optimizer, schedule), params.network
     for count in range(schedule.updates):
-        start, end = pairs(poses, schedule.batch, schedule.seconds, rng)
+        start, end = _pairs(poses, schedule, rng)
         network, state, loss = update(network, state, qpos, start, end, jax.random.fold_in(key, count))
         if count % 250 == 249:
             say(f"update {count + 1}: loss {1e4 * float(loss):.2f} cm^2")
     return params._replace(network=network)
+
+
+def _pairs(poses: PoseSet, schedule: Schedule, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of start and target poses, a share of them near to each other."""
+    few = round(schedule.near * schedule.batch)
+    both = pairs(poses, few, NEAR, rng), pairs(poses, schedule.batch - few, schedule.seconds, rng)
+    start, end = (np.concatenate(rows) for rows in zip(*both, strict=True))
+    return start, end
 
 
 def _update(figure: Figure, params: PriorParams, optimizer, schedule: Schedule):

@@ -8,7 +8,6 @@ import numpy as np
 from qes_jax.model.world import World
 from qes_jax.pose.edit import Prior, make_solver
 from qes_jax.pose.editor import state as edits
-from qes_jax.pose.editor.ease import eased
 from qes_jax.pose.editor.history import History, do, redo, undo
 from qes_jax.pose.editor.state import State, Tools
 from qes_jax.pose.editor.symmetry import make_mirror, yaw_of
@@ -34,7 +33,8 @@ def make_tools(world: World, prior: Prior = stay) -> Tools:
     """Solvers for a world's character, which stands in it alone."""
     figure = make_figure(world)
     plain = make_solver(figure=figure)
-    return Tools(plain if prior is stay else make_solver(eased(prior), figure), plain, make_mirror(world))
+    solver = plain if prior is stay else make_solver(prior, figure)
+    return Tools(solver, plain, make_mirror(world), tuple(world.layout.joints))
 
 
 class Desk:
@@ -187,6 +187,10 @@ class Desk:
     def copy_side(self, side: str) -> None:
         """The other side does what `side` does."""
         self.commit(edits.sided(self.base, self.tools, side))
+
+    def lift(self, height: float) -> None:
+        """Carry the whole pose up by a height [m], or down."""
+        self.commit(edits.carried(self.base, np.array([0.0, 0.0, height]), 0.0))
 
     def symmetry(self, on: bool) -> None:
         """Symmetry mode on or off."""

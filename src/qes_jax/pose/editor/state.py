@@ -15,9 +15,11 @@ from qes_jax.pose.targets import KINDS, Target, Targets, make_targets
 
 SLOTS = 24  # targets that one solve takes, mirror images among them. Our choice: both feet, hands, head, and to spare
 ROUNDS = 3  # of making even and solving, after which both agree
-NEAR = 0.01  # [m], [rad] a pose that is further off is solved for by waypoints
+NEAR = 0.01  # [m], [rad] a pose that is further off is solved for again, by waypoints and from bent limbs
 WAYPOINTS = 3
+BENT = 0.5  # [rad] of limbs that may have to fold: of straight ones no small bend changes the length
 NQ = 39  # of the character alone
+ARM = ("elbow", "wrist", "fingers")
 PINNED = ("left_ankle", "right_ankle")  # so that a first drag does not carry the body away
 
 
@@ -27,6 +29,7 @@ class Tools(NamedTuple):
     solver: Solver
     plain: Solver  # without a trained prior
     mirror: Mirror
+    hinges: tuple[str, ...]  # names, in the order of qpos[7:39]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,9 +131,12 @@ def solved(state: State, tools: Tools, dragged: Target | None = None) -> State:
     """
     targets = wanted(state, dragged)
     qpos = _met(state, tools, state.qpos, targets)
-    if dragged is not None and dragged.position is not None and _worst(tools, qpos, targets) > NEAR:
-        other = _approached(state, tools, dragged)
-        qpos = other if _worst(tools, other, targets) < _worst(tools, qpos, targets) - NEAR else qpos
+    if dragged is not None and dragged.position is not None:
+        for other in (_approached, _unfolded):
+            if _worst(tools, qpos, targets) <= NEAR:
+                break
+            tried = other(state, tools, dragged)
+            qpos = tried if _worst(tools, tried, targets) < _worst(tools, qpos, targets) - NEAR else qpos
     goals = state.goals
     if dragged is not None and find_goal(state, dragged.joint, kind_of(dragged)):
         goals = with_goal(state, dragged).goals
@@ -138,22 +144,36 @@ def solved(state: State, tools: Tools, dragged: Target | None = None) -> State:
 
 
 def _met(state: State, tools: Tools, qpos: np.ndarray, targets: list[Target]) -> np.ndarray:
-    """The pose for targets. A symmetric one is made even and solved for again: the prior knows no symmetry."""
+    """The pose for targets. A symmetric one is made even and solved for again: the prior knows no symmetry.
+
+    Even about the state's plane, in which the targets were mirrored: the pose's own has moved with its pelvis.
+    """
     packed = pack(targets)
     qpos = _solve(tools.solver, qpos, packed)
     for _ in range(ROUNDS if state.symmetric else 0):
-        qpos = symmetric(tools.mirror, _solve(tools.plain, symmetric(tools.mirror, qpos), packed))
+        even = symmetric(tools.mirror, qpos, state.qpos)
+        qpos = symmetric(tools.mirror, _solve(tools.plain, even, packed), state.qpos)
     return qpos
 
 
 def _approached(state: State, tools: Tools, dragged: Target) -> np.ndarray:
-    """The pose by way of targets in between: straight legs do not bend at once, for no small bend shortens them."""
+    """The pose by way of targets in between."""
     here = np.asarray(tools.solver.points(jnp.asarray(state.qpos))[0], np.float64)[joint_number(dragged.joint)]
     qpos = state.qpos
     for share in np.linspace(0, 1, WAYPOINTS + 1)[1:]:
         on_the_way = here + share * (np.asarray(dragged.position) - here)
         qpos = _met(state, tools, qpos, wanted(state, replace(dragged, position=tuple(on_the_way))))
     return qpos
+
+
+def _unfolded(state: State, tools: Tools, dragged: Target) -> np.ndarray:
+    """The pose solved for with the dragged limb bent beforehand, or with both legs where it is no limb's."""
+    qpos, joint = state.qpos.copy(), dragged.joint
+    side, _, part = joint.rpartition("_")
+    names = [f"{side}_elbow"] if part in ARM else [f"{side}_knee"] if side else ["left_knee", "right_knee"]
+    for row in (7 + tools.hinges.index(name) for name in names):
+        qpos[row] = max(qpos[row], BENT)
+    return _met(state, tools, qpos, wanted(state, dragged))
 
 
 def _worst(tools: Tools, qpos: np.ndarray, targets: list[Target]) -> float:

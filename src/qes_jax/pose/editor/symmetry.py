@@ -41,10 +41,11 @@ def yaw_of(quat: np.ndarray) -> Rotation:
     return Rotation.from_euler("z", np.arctan2(y, x))
 
 
-def flip(mirror: Mirror, qpos: np.ndarray) -> np.ndarray:
-    """The mirror image of qpos (39,): its root stays over its place and faces the same way."""
+def flip(mirror: Mirror, qpos: np.ndarray, plane: np.ndarray | None = None) -> np.ndarray:
+    """The mirror image of qpos (39,) in the plane of the pose `plane`, by default its own: then its root stays."""
+    plane = qpos if plane is None else plane
     hinges = mirror.sign * qpos[7:][mirror.index]
-    return np.concatenate([qpos[:3], flip_quat(qpos, qpos[3:7]), hinges])
+    return np.concatenate([flip_point(plane, qpos[:3]), flip_quat(plane, qpos[3:7]), hinges])
 
 
 def copy_side(mirror: Mirror, qpos: np.ndarray, side: str) -> np.ndarray:
@@ -56,11 +57,12 @@ def copy_side(mirror: Mirror, qpos: np.ndarray, side: str) -> np.ndarray:
     return np.concatenate([qpos[:7], np.where(other, image[7:], qpos[7:])])
 
 
-def symmetric(mirror: Mirror, qpos: np.ndarray) -> np.ndarray:
-    """The mean of qpos (39,) and its mirror image, which is its own mirror image."""
-    image = flip(mirror, qpos)
+def symmetric(mirror: Mirror, qpos: np.ndarray, plane: np.ndarray | None = None) -> np.ndarray:
+    """The mean of qpos (39,) and its mirror image in a pose's plane (see `flip`), which is its own mirror image."""
+    image = flip(mirror, qpos, plane)
     both = Rotation.from_quat(np.stack([qpos[3:7], image[3:7]]), scalar_first=True)
-    return np.concatenate([qpos[:3], both.mean().as_quat(scalar_first=True), 0.5 * (qpos[7:] + image[7:])])
+    mean = 0.5 * (qpos + image)
+    return np.concatenate([mean[:3], both.mean().as_quat(scalar_first=True), mean[7:]])
 
 
 def flip_point(qpos: np.ndarray, point: np.ndarray) -> np.ndarray:
