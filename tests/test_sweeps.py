@@ -47,4 +47,13 @@ def test_the_ablation_sweep_covers_all_ablations():
 
     sweep = yaml.safe_load((EXPERIMENTS / "sweeps" / "ablations.yaml").read_text())["parameters"]
     assert sorted(sweep["ablation"]["values"]) == sorted(ABLATIONS)
-    assert len(list(itertools.product(*(s["values"] for s in sweep.values())))) == 3 * len(ABLATIONS)
+    grid = [spec["values"] for spec in sweep.values() if "values" in spec]
+    assert len(list(itertools.product(*grid))) == 3 * len(ABLATIONS)
+
+
+@pytest.mark.parametrize("path", SWEEPS, ids=lambda p: p.stem)
+def test_the_command_s_own_options_are_taken(path, parse, tmp_path):
+    command = yaml.safe_load(path.read_text())["command"]
+    own = [str(word) for word in command if not str(word).startswith("${")]
+    config = parse([*own, "--root", str(tmp_path)]).config
+    assert config.scene == tuple(own[1:])
