@@ -78,16 +78,17 @@ def scaled(p: WalkParameters, size: float) -> WalkParameters:
 class ComPath:
     """The centre of mass over one step of `duration` [s], on the floor, from p0 to p1 (2,) [m].
 
-    The paper's is straight at even speed with a sine to the side of the stance foot. At even speed the centre of
-    pressure would travel with the body, farther than a sole is long, so that only a share `even` (0 to 1) of the path
-    is even; the rest is the fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
+    The paper's is straight at even speed with a sine to the side of the stance foot, which only the weight's shift
+    before the first step is here. At even speed the centre of pressure would travel with the body, farther than a sole
+    is long, so that only a share `even` (0 to 1) of the way ahead is even; the rest, and all that is sideways, is the
+    fall of an inverted pendulum over the stance foot `pivot`, frequency omega [1/s].
     """
 
     p0: np.ndarray
     p1: np.ndarray
     pivot: np.ndarray
     side: np.ndarray  # (2,) horizontal, across the walk, to the left
-    sway: float  # [m] to the left, at the middle
+    sway: float  # [m] to the left, at the middle, besides
     duration: float
     omega: float
     even: float
@@ -102,12 +103,11 @@ class ComPath:
         fall = ahead * np.sinh(w * t) + behind * np.sinh(w * (T - t))
         speed = w * (ahead * np.cosh(w * t) - behind * np.cosh(w * (T - t)))
         falling = self.pivot + fall, speed, w**2 * fall
-        along = np.eye(2) - np.outer(self.side, self.side)
-        k, phase = self.even, np.pi / T
+        even = self.even * (np.eye(2) - np.outer(self.side, self.side))
+        phase = np.pi / T
         sine = self.sway * np.array([np.sin(phase * t), phase * np.cos(phase * t), -(phase**2) * np.sin(phase * t)])
-        across = [self.side * (self.side @ x) for x in straight]
-        parts = zip(straight, falling, across, sine, strict=True)
-        y, v, a = (along @ (k * e + (1 - k) * f) + c + self.side * q for e, f, c, q in parts)
+        parts = zip(straight, falling, sine, strict=True)
+        y, v, a = (f + even @ (e - f) + self.side * q for e, f, q in parts)
         late = max(time - T, 0.0)
         return y + late * v, v, a * (late == 0.0)
 

@@ -8,16 +8,17 @@ import numpy as np
 from qes_jax.control import constraints as con
 from qes_jax.control import contact, features
 from qes_jax.control.balance import pose, scaled_momentum
-from qes_jax.control.body import Body
+from qes_jax.control.body import Body, Foot
 from qes_jax.control.contact import level_frame, yaw_frame
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.features import Feature
+from qes_jax.control.footstep import FOOTSTEPS, FootstepConfig, foresee
 from qes_jax.control.gait import NORMAL, FootState, WalkParameters
 from qes_jax.control.hierarchy import Level
 from qes_jax.control.objectives import critical, minimum_torque, momentum, rows, setpoint, target_acceleration
 from qes_jax.control.support import reachable
 from qes_jax.control.tick import Wish
-from qes_jax.control.walk import Step, Walk, capture_point
+from qes_jax.control.walk import Step, Walk
 from qes_jax.model.character import joint_kind
 
 NEAR = 0.012  # [m] corners so low may push
@@ -42,10 +43,6 @@ class WalkGains:
     turn_kp: float = 60.0
     turn_weight: float = 4.0
     torque_weight: float = 0.02
-    step_correction: float = 1.3  # of the landing, per metre that the capture point is off its path
-    foresight: float = 0.0  # share of the time left for which that distance is taken to grow as a free pendulum's
-    least_apart: float = 0.05  # [m] of the human, between the feet's tracks: no link touches a link
-    most_correction: float = 0.4  # [m] of the human
     roll_kp: float = 200.0
     most: float = 100.0  # [m/s2] of the swinging foot
     heeloff_knee: float = 0.9  # [rad] more bend of a knee whose heel is off the floor
@@ -58,12 +55,15 @@ class Walker:
     """The controller: called once a tick with dynamics and time [s]. `parameters` may change while it runs."""
 
     def __init__(
-        self, body: Body, parameters: WalkParameters = NORMAL, gains: WalkGains = GAINS
-    ) -> None:
+        self, body: Body, parameters: WalkParameters = NORMAL, gains: WalkGains = GAINS,
+        footsteps: FootstepConfig = FOOTSTEPS,
+    ) -> None:  # fmt: skip
         self.body, self.gains, self.walk = body, gains, Walk(body, parameters)
+        self.footsteps = footsteps
         rest = rest_data(body)
         self._neck = rest.xpos[body.neck] - rest.subtree_com[body.root]
         self._upright = {b: rest.xmat[b].reshape(3, 3).copy() for b in (body.root, body.trunk, body.head)}
+        self._sole = half_sole(rest, body.feet[0])
         self._kinds = [joint_kind(n) for n in body.joints]
 
     @property
@@ -77,6 +77,9 @@ class Walker:
 
     def __call__(self, d: Dynamics, time: float) -> Wish:
         step = self.walk.advance(d, time)
+        if not step.is_shift:
+            held = self.footsteps.held * self._sole
+            foresee(d, step, time, self.walk.omega, self.walk.size, held, self.gains.capture, self.footsteps)
         held, pushing, guarded = self._feet(d)
         levels = [("contact", held), ("com", self._com(d, step, time, pushing) + self._trunk(d, step))]
         pushers = con.contacts(d, pushing)
@@ -105,9 +108,10 @@ class Walker:
         """Back to the path, level at the rate at which an inverted pendulum's capture point would return; height."""
         y, v, a = step.path(time - step.start)
         w, k, kz = self.walk.omega, self.gains.capture, self.gains.height_kp
-        z = step.parameters.height * self.body.com_height - self._dip(step, time)
-        kp, kd = np.array([w * k, w * k, kz]), np.array([w + k, w + k, critical(kz)])
         com = features.com(d)
+        leg = step.parameters.height * self.body.com_height
+        z = leg - self._dip(com.value[:2], step, leg, time)
+        kp, kd = np.array([w * k, w * k, kz]), np.array([w + k, w + k, critical(kz)])
         wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
         corners = d.data.geom_xpos[pushing][:, :2]
         if not step.is_shift and len(pushing):
@@ -127,11 +131,10 @@ class Walker:
         heel = features.mean([con.corner(d, g) for g in foot.corners[foot.rear]])
         ball = features.mean([con.corner(d, g) for g in foot.corners[foot.ball]])
         half = 0.5 * float(np.linalg.norm(ball.value - heel.value))
-        landing = self._landing(d, step, time)
-        left, done = step.end - time, (time - step.lift_off) / p.swing_duration
+        landing, left, done, lasts = step.place, step.end - time, step.done(time), step.end - step.lift_off
         ahead, up = half * step.forward, p.step_height
-        to_heel = self._towards(heel, landing - ahead, up, 0.0, done, left, p.swing_duration)
-        to_ball = self._towards(ball, landing + ahead, up, 0.25 * half, done, left, p.swing_duration)
+        to_heel = self._towards(heel, landing - ahead, up, 0.0, done, left, lasts)
+        to_ball = self._towards(ball, landing + ahead, up, 0.25 * half, done, left, lasts)
         turn = features.orientation(d, foot.body)
         upright = setpoint(turn, level_frame(turn.value), self.gains.roll_kp, critical(self.gains.roll_kp))
         # The ball goes forward with the heel: its own two rows are across and up.
@@ -151,20 +154,6 @@ class Walker:
         rise, _ = target_acceleration(point.value[2], point.velocity[2], z, speed, time)
         return rows(point, np.clip(np.append(flat, rise), -self.gains.most, self.gains.most))
 
-    def _landing(self, d: Dynamics, step: Step, time: float) -> np.ndarray:
-        """(2,) the planned place, moved as far as the capture point is off its path."""
-        y, v, _ = step.path(time - step.start)
-        off = capture_point(d, self.walk.omega) - (y + v / self.walk.omega)
-        most = self.gains.most_correction * self.walk.size
-        growth = np.exp(self.gains.foresight * self.walk.omega * max(step.end - time, 0.0))
-        step.correction = np.clip(self.gains.step_correction * growth * off, -most, most)
-        place = step.landing + step.correction
-        left = np.array([-step.forward[1], step.forward[0]])
-        out = 1.0 if step.swing == 0 else -1.0
-        apart = out * left @ (place - step.path.pivot)
-        least = self.gains.least_apart * self.walk.size  # feet may not cross
-        return place + max(least - apart, 0.0) * out * left
-
     def _rest(self, d: Dynamics, step: Step, c: con.Contacts) -> list[Level]:
         """Angular momentum, pose, headings, and the least torque in the arms."""
         g, p = self.gains, step.parameters
@@ -176,13 +165,13 @@ class Walker:
             minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),
         ]
 
-    def _dip(self, step: Step, time: float) -> float:
-        """[m] how much lower the body is between the feet than over one, on legs of constant length, by a cosine."""
+    def _dip(self, com: np.ndarray, step: Step, leg: float, time: float) -> float:
+        """[m] how much lower the body is than over a foot, on a leg of constant length; the next foot reaches, too."""
         if step.is_shift:
             return 0.0
-        leg, half = self.body.com_height, 0.5 * float(np.linalg.norm(step.landing - step.path.pivot))
-        drop = self.gains.dip * (leg - np.sqrt(max(leg**2 - half**2, 0.0)))
-        return drop * 0.5 * (1 + np.cos(2 * np.pi * (time - step.start) / step.path.duration))
+        away = [float(np.sum((com - foot) ** 2)) for foot in (step.path.pivot, step.place)]
+        under, ahead = (leg - max(leg**2 - r2, 0.5 * leg**2) ** 0.5 for r2 in away)
+        return self.gains.dip * max(under, min(max(2 * step.done(time) - 1, 0.0), 1.0) * ahead)
 
     def _headings(self, d: Dynamics, p: WalkParameters) -> list[Level]:
         """Root and trunk stay upright and face the walk's way, the head its own."""
@@ -214,6 +203,12 @@ def pitch_frame(angle: float) -> np.ndarray:
     """Rotation matrix of a turn about Y [rad], forward and down."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
+def half_sole(data: mujoco.MjData, foot: Foot) -> np.ndarray:
+    """(2,) [m] half of the length and width of heel and ball, of a body that faces forward."""
+    at = data.geom_xpos[foot.corners[foot.rear | foot.ball]][:, :2]
+    return 0.5 * (at.max(axis=0) - at.min(axis=0))
 
 
 def rest_data(body: Body) -> mujoco.MjData:

@@ -31,7 +31,9 @@ class Step:
     forward: np.ndarray  # (2,) the walk's direction
     landing: np.ndarray  # (2,) where the swing foot is planned to land
     is_shift: bool = False  # both feet stand, before the first step
-    correction: np.ndarray = field(default_factory=lambda: np.zeros(2))  # (2,) [m] of the landing
+    capture: np.ndarray = field(default_factory=lambda: np.zeros(2))  # (2,) the capture point planned at the end
+    place: np.ndarray = field(default_factory=lambda: np.zeros(2))  # (2,) where it will land by what is known now
+    end: float = 0.0  # [s] when it will
 
     @property
     def swing(self) -> int:
@@ -39,13 +41,17 @@ class Step:
 
     @property
     def lift_off(self) -> float:
-        """[s] when the swing begins."""
-        return self.start + self.parameters.swing_delay
+        """[s] when the swing begins: earlier, too, where the step is hurried."""
+        return self.end - (self.end - self.start) * self.parameters.swing_duration / self.path.duration
 
     @property
-    def end(self) -> float:
-        """[s] when the swing foot is to land."""
+    def planned_end(self) -> float:
+        """[s] when the swing foot lands if nothing disturbs."""
         return self.start + self.path.duration
+
+    def done(self, time: float) -> float:
+        """Share of the swing."""
+        return (time - self.lift_off) / max(self.end - self.lift_off, 1e-6)
 
 
 class Walk:
@@ -68,7 +74,7 @@ class Walk:
             if time >= step.end:
                 step = self._next(d, time, step.stance)
         elif self.states[step.swing] is FootState.SWING:
-            if time > step.lift_off + EARLIEST * step.parameters.swing_duration and touches(d, step.swing):
+            if step.done(time) > EARLIEST and touches(d, step.swing):
                 self._enter(step.swing, FootState.PLANT, time)
                 step = self._next(d, time, step.swing)
         elif time >= step.lift_off:
@@ -105,8 +111,9 @@ class Walk:
         between = -0.5 * following - across
         ahead = self._path(between, np.zeros(2), 0.5 * following, p, -out, EVEN * sole_length(d, stance))
         offset = capture(*ahead(0.0)[:2], self.omega)
-        landing = capture(*path(path.duration)[:2], self.omega) - offset
-        return Step(stance, time, p, path, forward, landing)
+        end = capture(*path(path.duration)[:2], self.omega)
+        landing = end - offset
+        return Step(stance, time, p, path, forward, landing, False, end, landing, time + path.duration)
 
     def _path(
         self, start: np.ndarray, at: np.ndarray, reach: np.ndarray, p: WalkParameters, out: float, sole: float
@@ -115,9 +122,7 @@ class Walk:
         _, left = directions(p.heading)
         end, duration = at + reach + p.hip_shift * out * left, p.swing_delay + p.swing_duration
         even = min(1.0, sole / max(float(np.linalg.norm(reach)), 1e-6))
-        return ComPath(
-            start, end, at, left, -out * sway(p.hip_shift, duration, self.omega), duration, self.omega, even
-        )
+        return ComPath(start, end, at, left, 0.0, duration, self.omega, even)
 
     def _shift(self, d: Dynamics, time: float) -> Step:
         """Before the first step: sway to the foot that will swing, so that the body comes back at the gait's speed."""
@@ -128,7 +133,7 @@ class Walk:
         duration, gait = SHIFT * self.size**0.5, p.swing_delay + p.swing_duration
         swing = sway(p.hip_shift, gait, self.omega) * duration / gait
         path = ComPath(middle, middle, middle, left, swing, duration, self.omega, 1.0)
-        return Step(stance, time, p, path, forward, feet[0], is_shift=True)
+        return Step(stance, time, p, path, forward, feet[0], is_shift=True, end=time + duration)
 
 
 def directions(heading: float) -> tuple[np.ndarray, np.ndarray]:
