@@ -106,7 +106,7 @@ def _mapped(options: Options, motion: SkeletonMotion) -> tuple[Recording, dict[s
     mapped = f"{len(roles)} of {len(ROLES)} parts, by {how}, of {len(motion.joints)} joints"
     facts = _frame(motion) | {"mapped": mapped}
     motion, changed = proportioned(motion, roles)
-    return as_recording(motion, roles), facts | {"proportions": "stylised, made ours" if changed else "kept"}
+    return as_recording(motion, roles), facts | {"proportions": "made ours" if changed else "kept"}
 
 
 def _clip(options: Options, fit: Fit, recording: Recording) -> Clip:

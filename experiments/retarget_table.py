@@ -42,15 +42,17 @@ repository. Bold figures miss their bar. The solver's weights and thresholds wer
 {table}
 
 - **height, scaled by**: the character is as tall as the subject, by the lengths of the bones. Where that is not between
-  1.4 and 2.0 m the recording is scaled uniformly. A stylised figure's bones are first given the character's
-  proportions, their directions kept, and a walk on the spot (Walking_A) is made to get along.
+  1.4 and 2.0 m the recording is scaled uniformly. Where a figure has a bone that is a third longer or shorter than
+  the character's beside its legs, all its bones are first given the character's proportions, their directions kept:
+  those marked \\*. A walk on the spot (Walking_A) is made to get along.
 - **raised**: how much higher the fit found the recording to be meant, in the mean: its floor is rarely where its feet
   stand. A body that hovers for longer than a jump lasts is brought down, as one that lies on a cartoon's fat back, or
-  walks on ground that the scene does not have (03_01). Distances below are to the recording as scaled, raised and, for
-  stylised figures (all of kaykit), with the changed bones.
+  walks on ground that the scene does not have (03_01). Distances below are to the recording as scaled, raised and,
+  where marked \\*, with the changed bones.
 - **joints**: distances of the limbs' recorded joints (shoulders, elbows, wrists, hips, knees, ankles, balls of the
-  feet) to the character's own, which has one set of proportions for everyone. Bar: 3 cm in the mean. The iClone rig
-  misses it, as it has the legs of someone of 2.0 m and the upper arms of someone of 1.5 m.
+  feet) to the character's own, which has one set of proportions for everyone. Bar: 3 cm in the mean. With its own
+  bones the iClone rig would miss it by half a centimetre (131_01 would have 2.8 cm): it has the legs of someone of
+  2.0 m and the upper arms of someone of 1.5 m.
 - **points**: distances of all recorded points, trunk and head among them, to the places on the links that stand for
   them. Those places are fitted to the subject, as skeletons differ in where they put joints. Bar: 3 cm in the mean.
 - **skate**: how far a foot that stands slips from one frame to the next (36 a second), by its touching corner that
@@ -151,7 +153,7 @@ def measure(name: str, path: Path, objects: tuple[Path, ...], clip: str | None) 
     fit = retarget(recording, name)
     cpu = time.process_time() - began
     facts = {"seconds": recording.duration, "height": fit.height, "scale": fit.scale}
-    facts["lift_cm"] = 100 * float(fit.lift.mean())
+    facts |= {"lift_cm": 100 * float(fit.lift.mean()), "rebuilt": recording.rebuilt}
     result = facts | report(fit, quick_labels(fit))
     if "touches_kept" in result:
         result["touches_kept_percent"] = 100 * result["touches_kept"]
@@ -162,7 +164,8 @@ def table(rows: dict[str, dict[str, float]]) -> str:
     """The figures as Markdown; those beyond a bar are bold."""
     lines = ["| recording | " + " | ".join(h for h, *_ in COLUMNS) + " |", "|---|" + "---|" * len(COLUMNS)]
     for name, row in rows.items():
-        lines.append(f"| {name} | " + " | ".join(_cell(row, k, d, b) for _, k, d, b in COLUMNS) + " |")
+        mark = " \\*" if row["rebuilt"] else ""
+        lines.append(f"| {name}{mark} | " + " | ".join(_cell(row, k, d, b) for _, k, d, b in COLUMNS) + " |")
     return "\n".join(lines)
 
 

@@ -204,6 +204,16 @@ def test_a_stylised_figure_gets_our_proportions() -> None:
     assert changed and np.linalg.norm(apart, axis=-1).max() < 0.12
 
 
+@pytest.mark.parametrize(("length", "rebuilt"), [(1.2, False), (1 / 1.2, False), (1.5, True), (1 / 1.5, True)])
+def test_arms_of_another_size_get_our_proportions(length: float, rebuilt: bool) -> None:
+    motion = person(CONVENTIONS["mixamo"])
+    roles = named(motion)
+    arms = {roles[f"{side}_{joint}"] for side in ("left", "right") for joint in ("elbow", "wrist")}
+    scale = np.array([length if name in arms else 1.0 for name in motion.joints])[:, None]
+    changed = replace(motion, rest_pos=motion.rest_pos * scale, pos=motion.pos * scale)
+    assert proportioned(changed, roles)[1] == rebuilt
+
+
 def test_slerp_and_cycles() -> None:
     motion = person(frames=3)
     angles = np.array([0.0, 0.6, 1.0])

@@ -1,6 +1,7 @@
-"""Stylised figures given the character's proportions, their bones' directions kept.
+"""Figures built otherwise given the character's proportions, their bones' directions kept.
 
-A cartoon's short legs and wide trunk cannot be matched point by point. Where a figure's bones are out of proportion by
+A cartoon's short legs and wide trunk cannot be matched point by point, nor the arms and legs of a game's rig that
+belong to people of different sizes. Where a figure's bones are out of proportion by
 more than LIMIT, each is made as long as the character's, for a character with legs as long as the figure's; so feet
 stay where they stand. Lengths of feet differ much among usual skeletons: they are changed, but do not decide.
 """
@@ -19,7 +20,7 @@ from qes_jax.motion.formats.skeleton import SkeletonMotion, snapshots
 from qes_jax.motion.formats.structure import ancestry
 from qes_jax.motion.rig import Rig
 
-LIMIT = 1.5  # people's bones differ by 1.2 from the character's, and so do where rigs put their joints
+LIMIT = 1.33  # people's bones differ by 1.2 from the character's, and so do the places where rigs put their joints
 LIMBS = (("hip", "knee"), ("knee", "ankle"), ("ankle", "ball"), ("shoulder", "elbow"), ("elbow", "wrist"))
 BONES = (("hips", "head"), *((f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in LIMBS))
 WIDTHS = (("hip", "hips"), ("shoulder", "chest"))  # a pair, and the joint that carries it

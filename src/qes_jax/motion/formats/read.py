@@ -118,5 +118,6 @@ def read_recording(
     name, motion = read_motion(path, choices)
     if isinstance(motion, SkeletonMotion):
         roles, _ = choose_roles(motion)
-        motion = as_recording(proportioned(motion, roles)[0], roles)
+        motion, rebuilt = proportioned(motion, roles)
+        motion = replace(as_recording(motion, roles), rebuilt=rebuilt)
     return name, replace(motion, fps=choices.fps or motion.fps, pieces=tuple(read_box(o) for o in objects))

@@ -35,6 +35,7 @@ class Recording:
     pieces: tuple[Piece, ...] = ()
     unit: float = 1.0  # [m] that one unit of the file was taken for
     up: str = "z"  # the file's own upward axis
+    rebuilt: bool = False  # whether its bones were given the character's proportions
 
     def __post_init__(self) -> None:
         expected = (len(self.points), len(self.names), 3)
