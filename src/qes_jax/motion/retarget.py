@@ -3,8 +3,8 @@
 Levenberg-Marquardt on qpos of all frames together. Residuals: distances of the recorded points to the character's
 anchors, joint limits, a weak pull to the rest pose where nothing is known, accelerations, overlap with floor and
 pieces, and, once the points have told where a foot, a hand or a knee rests on something, that it touches there and
-does not slide. In between, the anchors are moved to where on the links the recorded points really are: skeletons
-differ in where they put joints. Weights are our choice, see `Weights`.
+does not slide. In between, the pieces' joints follow the body (`giving`), and the anchors are moved to where on the
+links the recorded points really are: skeletons differ in where they put joints. Weights are our choice, see `Weights`.
 """
 
 import re
@@ -19,6 +19,7 @@ from qes_jax.model.scene import Scene
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.clip import FPS
 from qes_jax.motion.formats.recording import Recording, resample, scaled
+from qes_jax.motion.giving import follow_body
 from qes_jax.motion.holds import Holds, find_holds, floating
 from qes_jax.motion.normal import Normal
 from qes_jax.motion.rig import Poses, Rig
@@ -109,6 +110,7 @@ class Solver:
         self.lift = -sunk
         self.qpos[:, 2] -= sunk
         for _ in range(3):
+            self.qpos = follow_body(self.rig, self.qpos, self.fps)
             self.holds = find_holds(self.rig, self.toucher, self.qpos, self.fps)
             self.iterate(3, rest=self.weights.rest, contacts=True)
             self.fit_offsets()

@@ -37,9 +37,10 @@ class Rig:
         self.dofs = np.concatenate([np.arange(6), layout.joint_dofs])
         self.n = len(self.dofs)
         self.root = int(layout.link_ids[0]) + 1
-        self.moves = np.array([[self._under(b, m.jnt_bodyid[j]) for j in self.joint_ids] for b in range(m.nbody)])
+        self.moves = np.array([[self.under(b, m.jnt_bodyid[j]) for j in self.joint_ids] for b in range(m.nbody)])
 
-    def _under(self, body: int, ancestor: int) -> bool:
+    def under(self, body: int, ancestor: int) -> bool:
+        """Whether a body is another, or hangs on it."""
         while body not in (0, ancestor):
             body = self.model.body_parentid[body]
         return body == ancestor
