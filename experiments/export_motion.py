@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import tyro
-from launch import explained
+from launch import explained, prepare_jax
 
 ENDINGS = (".bvh", ".glb")
 
@@ -35,6 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     options = tyro.cli(Options, args=argv)
     if options.out.suffix.lower() not in ENDINGS:
         raise ValueError(f"{options.out}: unknown format, expected a name that ends in {' or '.join(ENDINGS)}")
+    prepare_jax()
     from qes_jax.evaluate.glb import write_glb
     from qes_jax.files import check_target
     from qes_jax.motion.clip import load_clip
