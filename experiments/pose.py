@@ -43,8 +43,8 @@ class Train:
     poses: Path = POSES
     out: Path = WEIGHTS
     what: tuple[Literal["prior", "paper"], ...] = ("prior", "paper")
-    steps: int = 6000
-    """Of the prior's training, 512 edits each."""
+    steps: int = 5000
+    """Of the prior's training, 256 edits each."""
     curve: Path | None = None
     """Train on parts of the data instead, and write the learning curve (JSON, and a plot beside it)."""
     seed: int = 0

@@ -71,9 +71,7 @@ def _write(options: Table, results: dict[str, Column], groups: dict[str, int]) -
         aside.write_text(as_markdown(results))
 
 
-def held_out_edits(
-    figure: Figure, poses: PoseSet, part: str, count: int
-) -> tuple[Edits, dict[str, np.ndarray]]:  # fmt: skip
+def held_out_edits(figure: Figure, poses: PoseSet, part: str, count: int) -> tuple[Edits, dict[str, np.ndarray]]:
     """Edits within a second of a part's clips, always the same ones, and which are of recordings.
 
     Half are of recordings and half of our own clips, where there are both; among those every clip as often.
@@ -107,11 +105,10 @@ def tune(options: Tune) -> list[Column]:
     """Errors on the validation clips for each choice of the refinement's settings, best first by the joints'."""
     figure, prior = make_figure(), load_prior(options.weights / "prior.npz")
     edits, _ = held_out_edits(figure, load_poses(options.poses), "validation", options.count)
-    rows = []
-    for damping, back, steps in product(options.damping, options.back, options.steps):
+    solve, rows = jax.jit(partial(ours, figure, prior), static_argnums=(0, 2)), []
+    for steps, damping, back in product(options.steps, options.damping, options.back):
         settings = {"damping": damping, "back": back}
-        solve = jax.jit(partial(ours, figure, prior, steps, **settings), static_argnums=1)
-        errors = {k: target_and_joint_errors(solve(edits, name), edits, name) for k, name in READ.items()}
+        errors = {k: target_and_joint_errors(solve(steps, edits, n, **settings), edits, n) for k, n in READ.items()}
         joints = {f"joints, k = {k} [cm]": e["joints [cm]"] for k, e in errors.items()}
         rows.append({**settings, "steps": steps, "target after [cm]": errors[5]["target after [cm]"], **joints})
         say("  ".join(f"{name} {value:.3g}" for name, value in rows[-1].items()))

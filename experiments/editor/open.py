@@ -17,6 +17,7 @@ from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import find_scene
 from qes_jax.model.world import World, build_world
 from qes_jax.paths import weights_dir
+from qes_jax.pose.edit import Prior
 from qes_jax.pose.editor.beside import beside
 from qes_jax.pose.editor.desk import Desk, make_tools
 from qes_jax.pose.editor.library import list_poses, load_pose, pose_path
@@ -35,7 +36,7 @@ def edit(options: Options) -> None:
     """Serve a session until Ctrl-C. Raises FileNotFoundError, KeyError or ValueError that says what there is."""
     alone = build_world(CharacterConfig(height=options.height))
     qpos, scene = begin(options, alone)
-    prior = load_prior(weights_dir() / "pose" / "prior.npz") if options.prior == "yes" else stay
+    prior = trained_prior() if options.prior == "yes" else stay
     print("preparing the solvers (a minute the first time)", file=sys.stderr)
     desk = Desk(make_tools(alone, prior), qpos)
     compile_all(desk)
@@ -46,6 +47,14 @@ def edit(options: Options) -> None:
         session.run()
     except KeyboardInterrupt:
         print("\nended")
+
+
+def trained_prior() -> Prior:
+    """The prior that ships. Raises FileNotFoundError or ValueError that says how to do without."""
+    try:
+        return load_prior(weights_dir() / "pose" / "prior.npz")
+    except (FileNotFoundError, ValueError) as error:
+        raise type(error)(f"{error}; --prior no edits without the network") from None
 
 
 def compile_all(desk: Desk) -> None:

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from qes_jax.files import save_npz
+from qes_jax.paths import weights_dir
 from qes_jax.pose.data import (
     PARTS,
     PoseSet,
@@ -83,6 +85,19 @@ def test_weights_come_back(tmp_path: Path) -> None:
         load_prior(tmp_path / "paper.npz")
     with pytest.raises(FileNotFoundError):
         load_prior(tmp_path / "none.npz")
+
+
+def test_broken_weights_are_named_with_their_entry(tmp_path: Path) -> None:
+    shipped = weights_dir() / "pose" / "prior.npz"
+    cut, nan, odd = (tmp_path / f"{name}.npz" for name in ("cut", "nan", "odd"))
+    cut.write_bytes(shipped.read_bytes()[:5000])
+    with np.load(shipped) as file:
+        arrays = dict(file)
+    save_npz(nan, **{**arrays, "mean": np.nan * arrays["mean"]})
+    save_npz(odd, **{**arrays, "network/params/Dense_0/bias": np.zeros(3, np.float32)})
+    for path, words in ((cut, "not readable"), (nan, "entry mean"), (odd, r"Dense_0/bias is \(3,\)")):
+        with pytest.raises(ValueError, match=f"{path.name}: .*{words}"):
+            load_prior(path)
 
 
 def test_an_untrained_prior_stays(tmp_path: Path) -> None:

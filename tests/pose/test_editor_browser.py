@@ -8,21 +8,31 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from qes_jax.motion.clip import load_clip
+from qes_jax.motion.formats.read import read_recording
 
 REPO = Path(__file__).resolve().parents[2]
 CHROMIUM = next((p for p in ("/usr/bin/chromium", "/usr/bin/google-chrome") if Path(p).exists()), None)
 CAMERA, LOOK_AT, FOV = np.array([2.3, 1.5, 1.45]), np.array([0.0, 0.0, 0.85]), 0.75  # as the stage has them
 RIGHT_WRIST, LEFT_WRIST = (-0.02, -0.507, 0.958), (-0.02, 0.507, 0.958)  # in the A-pose [m]
+NUMBER = "input[inputmode=decimal]"
 PATIENCE = 120_000  # [ms] a machine without a graphics card draws slowly
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the editor runs, and writes."""
+    return tmp_path_factory.mktemp("editor")
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
     command = [sys.executable, str(REPO / "experiments" / "edit_pose.py"), "--port", "0", "--prior", "no"]
-    folder = tmp_path_factory.mktemp("editor")
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     line = next((line for line in process.stdout if line.startswith("open ")), "")
@@ -42,9 +52,40 @@ def pixel(place, box: dict) -> tuple[float, float]:
     return box["x"] + box["width"] / 2 + x, box["y"] + box["height"] / 2 - y
 
 
+def fields(page) -> tuple[float, ...]:
+    """What stands in the fields x y z."""
+    return tuple(float(page.locator(f"{NUMBER}:visible").nth(i).input_value()) for i in range(3))
+
+
 def height(page) -> float:
-    """The third of the fields x y z."""
-    return float(page.locator("input[inputmode=decimal]").nth(2).input_value())
+    """The third of them."""
+    return fields(page)[2]
+
+
+def enter(page, number: int, value: float) -> None:
+    """Type into one of the fields that are seen."""
+    field = page.locator(f"{NUMBER}:visible").nth(number)
+    field.fill(f"{value:g}")
+    field.press("Enter")
+
+
+def choose(page, number: int, word: str) -> None:
+    """Of one of the lists that are seen."""
+    page.locator("input[role=combobox]:visible").nth(number).click()
+    page.get_by_role("option", name=word, exact=True).click()
+
+
+def press(page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+
+
+def go_to(page, tab: str) -> None:
+    page.get_by_role("tab", name=tab).click()
+    time.sleep(0.5)
+
+
+def says(page, words: str) -> bool:
+    return words in page.inner_text("body")
 
 
 def wait_until(true, seconds: float = 60.0) -> None:
@@ -54,41 +95,127 @@ def wait_until(true, seconds: float = 60.0) -> None:
         time.sleep(0.2)
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
-def test_a_hand_is_clicked_dragged_and_brought_back(address: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("no chromium here")
     with playwright.sync_playwright() as p:
         options = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
         browser = p.chromium.launch(executable_path=CHROMIUM, args=options)
-        page = browser.new_page(viewport={"width": 900, "height": 600})
-        page.set_default_timeout(PATIENCE)
-        page.goto(address)
-        page.wait_for_selector("canvas")
-        wait_until(lambda: page.get_by_text("left wrist, position").count() == 1)
-        time.sleep(5)  # meshes arrive
-        box = page.locator("canvas").first.bounding_box()
-        page.mouse.click(*pixel(RIGHT_WRIST, box))
-        wait_until(lambda: page.get_by_text("right wrist, position").count() == 1)
-        before = height(page)
-        assert before == pytest.approx(RIGHT_WRIST[2], abs=0.01)
-
-        start = np.array(pixel(RIGHT_WRIST + np.array([0.0, 0.0, 0.2]), box))  # on the gizmo's upward arrow
-        page.mouse.move(*start)
-        page.mouse.down()
-        for step in range(1, 13):
-            page.mouse.move(*(start - [0.0, 5.0 * step]))
-            time.sleep(0.1)
-        page.mouse.up()
-        wait_until(lambda: height(page) > before + 0.1)
-        rate = re.search(r"(\d+) solves/s, ([\d.]+) ms each", page.inner_text("body"))
-        assert rate is not None and float(rate[2]) < 1000
-
-        page.get_by_role("button", name="undo").click()
-        wait_until(lambda: abs(height(page) - before) < 2e-3)
-        page.get_by_role("button", name="redo").click()
-        wait_until(lambda: height(page) > before + 0.1)
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def page(address: str, browser) -> Iterator[Any]:
+    """The editor's page, with the start pose and the left wrist chosen."""
+    page = browser.new_page(viewport={"width": 900, "height": 600})
+    page.set_default_timeout(PATIENCE)
+    page.goto(address)
+    page.wait_for_selector("canvas")
+    press(page, "reset")
+    choose(page, 0, "left_wrist")
+    wait_until(lambda: says(page, "left wrist, position"))
+    yield page
+    page.close()
+
+
+@pytest.mark.slow
+def test_a_hand_is_clicked_dragged_and_brought_back(page) -> None:
+    time.sleep(5)  # meshes arrive
+    box = page.locator("canvas").first.bounding_box()
+    page.mouse.click(*pixel(RIGHT_WRIST, box))
+    wait_until(lambda: says(page, "right wrist, position"))
+    before = height(page)
+    assert before == pytest.approx(RIGHT_WRIST[2], abs=0.01)
+
+    start = np.array(pixel(RIGHT_WRIST + np.array([0.0, 0.0, 0.2]), box))  # on the gizmo's upward arrow
+    page.mouse.move(*start)
+    page.mouse.down()
+    for step in range(1, 13):
+        page.mouse.move(*(start - [0.0, 5.0 * step]))
+        time.sleep(0.1)
+    page.mouse.up()
+    wait_until(lambda: height(page) > before + 0.1)
+    rate = re.search(r"(\d+) solves/s, ([\d.]+) ms each", page.inner_text("body"))
+    assert rate is not None and float(rate[2]) < 1000
+
+    press(page, "undo")
+    wait_until(lambda: abs(height(page) - before) < 2e-3)
+    press(page, "redo")
+    wait_until(lambda: height(page) > before + 0.1)
+
+
+@pytest.mark.slow
+def test_a_rotation_and_a_look_are_entered_as_numbers(page) -> None:
+    choose(page, 1, "rotation")
+    wait_until(lambda: says(page, "left wrist, rotation"))
+    before = fields(page)
+    enter(page, 0, before[0] + 25.0)
+    wait_until(lambda: abs(fields(page)[0] - before[0] - 25.0) < 0.5)
+    press(page, "undo")
+    wait_until(lambda: abs(fields(page)[0] - before[0]) < 0.2)
+
+    choose(page, 0, "head")
+    choose(page, 1, "look at")
+    wait_until(lambda: says(page, "head, look at"))
+    assert abs(fields(page)[1]) < 0.02
+    enter(page, 1, 0.6)
+    wait_until(lambda: fields(page)[1] > 0.4)  # the point ahead of the face
+    choose(page, 1, "position")
+
+
+@pytest.mark.slow
+def test_both_hands_rise_in_symmetry_and_the_pose_comes_back_from_the_library(page, folder: Path) -> None:
+    page.get_by_label("symmetric").check()
+    enter(page, 2, 1.15)
+    wait_until(lambda: abs(height(page) - 1.15) < 2e-3)
+    choose(page, 0, "right_wrist")
+    wait_until(lambda: says(page, "right wrist, position") and abs(height(page) - 1.15) < 2e-3)
+
+    go_to(page, "Library")
+    page.locator("textarea:visible, input[type=text]:visible:not([role=combobox])").first.fill("both up")
+    time.sleep(1.0)
+    press(page, "save this pose")
+    wait_until(lambda: (folder / "poses" / "both up.json").is_file())
+    go_to(page, "Pose")
+    press(page, "reset")
+    wait_until(lambda: abs(height(page) - RIGHT_WRIST[2]) < 0.01)
+    go_to(page, "Library")
+    press(page, "load")
+    go_to(page, "Pose")
+    wait_until(lambda: abs(height(page) - 1.15) < 2e-3)
+
+
+@pytest.mark.slow
+def test_two_key_poses_become_a_clip_and_files_for_other_programs(page, folder: Path) -> None:
+    go_to(page, "Motion")
+    press(page, "set key pose at this time")
+    wait_until(lambda: says(page, "key pose at 0 s"))
+    go_to(page, "Pose")
+    enter(page, 2, 1.3)
+    wait_until(lambda: abs(height(page) - 1.3) < 2e-3)
+    go_to(page, "Motion")
+    press(page, "set key pose at this time")
+    wait_until(lambda: says(page, "key pose at 1 s"))
+    press(page, "save clip, BVH and GLB")
+    wait_until(lambda: says(page, "saved my_motion.npz"), seconds=300)
+    clip = load_clip(folder / "clips" / "my_motion.npz")
+    assert clip.n_frames == 37 and clip.contact[:, :, 0].any()
+    (_, bvh), glb = read_recording(folder / "clips" / "my_motion.bvh"), folder / "clips" / "my_motion.glb"
+    assert len(bvh.points) == 37 and glb.read_bytes()[:4] == b"glTF"
+
+
+@pytest.mark.slow
+def test_what_sinks_into_the_floor_is_told_and_lifted_out(page) -> None:
+    wait_until(lambda: says(page, "inside the support"))
+    choose(page, 0, "root")
+    wait_until(lambda: says(page, "root, position"))
+    enter(page, 2, -0.06)
+    wait_until(lambda: says(page, "cm in floor"))
+    press(page, "to the floor")
+    wait_until(lambda: not says(page, "cm in floor"))
 
 
 @pytest.mark.slow

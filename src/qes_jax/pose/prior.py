@@ -23,7 +23,7 @@ N_DOFS, N_START = 38, 39 + 63
 STEP = 0.3  # [rad], [m] of an output of 1
 SHRINK = (-1.5, 1.0)  # bounds of the logarithm by which a deviation differs from `stay`'s
 MISSING = 4.0  # [1/m], [1/rad] of the network's inputs
-HALF = 0.1  # [m], [rad] of the furthest target, at which the network's answer counts by half. Chosen on validation
+HALF = 0.1  # [m], [rad] of the furthest target, at which the network's answer counts by half. Our choice
 
 
 class PriorParams(NamedTuple):

@@ -26,8 +26,8 @@ NEAR = 0.1  # [s] between start and target of edits that ask little
 class Schedule:
     """Adam with a decaying rate. Our choice."""
 
-    batch: int = 512
-    updates: int = 4000
+    batch: int = 256
+    updates: int = 5000
     rate: float = 1.5e-3
     slots: int = 6
     seconds: float = 1.0
