@@ -31,7 +31,7 @@ def strip(clip: Clip, moments: int, cell: int) -> list[np.ndarray]:
     """Pictures (cell, cell, 3) uint8 of a clip's moments, the camera on the body."""
     m = build_world(pieces=clip.scene.pieces).plain
     m.vis.global_.offheight, m.vis.global_.offwidth, m.vis.quality.offsamples = cell, cell, 4
-    m.vis.quality.shadowsize = 2048
+    m.vis.quality.shadowsize = 1024
     data, camera, images = mujoco.MjData(m), mujoco.MjvCamera(), []
     camera.distance, camera.elevation = 2.9, -14.0
     with mujoco.Renderer(m, cell, cell) as renderer:
