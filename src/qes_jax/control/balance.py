@@ -69,7 +69,10 @@ def scaled_momentum(d: Dynamics) -> features.Feature:
     return features.Feature(*(scale * x for x in features.angular_momentum(d)))
 
 
-def pose(d: Dynamics, kp: float, weight: np.ndarray | float = 1.0, rest: np.ndarray | None = None) -> Level:
-    """All joints to the rest pose, or to `rest` (A,) [rad], critically damped."""
+def pose(
+    d: Dynamics, kp: float, weight: np.ndarray | float = 1.0, rest: np.ndarray | None = None,
+    velocity: np.ndarray | float = 0.0,
+) -> Level:  # fmt: skip
+    """All joints to the rest pose, or to `rest` (A,) [rad] that moves at `velocity` (A,), critically damped."""
     rest = d.body.rest[d.body.qpos] if rest is None else rest
-    return setpoint(features.joints(d, np.arange(len(rest))), rest, kp, critical(kp), weight)
+    return setpoint(features.joints(d, np.arange(len(rest))), rest, kp, critical(kp), weight, velocity)

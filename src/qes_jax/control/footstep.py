@@ -27,8 +27,8 @@ class FootstepConfig:
     apart: float = -0.08  # least distance of the feet's tracks; negative: a foot may land across the other
     held: float = 0.4  # share of the sole that is counted on to hold the capture point
     move_cost: float = 0.06  # [1/m2] of a landing that is moved; one that is out of reach costs 1
-    time_cost: float = 0.03  # [1/s2] of a step that is hurried
-    quickest: float = 40.0  # [m/s2] a foot may be asked for
+    time_cost: float = 0.015  # [1/s2] of a step that is hurried
+    quickest: float = 80.0  # [m/s2] a foot may be asked for
 
 
 FOOTSTEPS = FootstepConfig()

@@ -22,7 +22,6 @@ from qes_jax.control.walk import Step, Walk
 from qes_jax.model.character import joint_kind
 
 NEAR = 0.012  # [m] corners so low may push
-YAW_LESS = np.array([1.0, 1.0, 0.3])  # hips and shoulders may turn against each other
 SOONEST = 0.06  # [s] least time that a target is given
 
 
@@ -33,7 +32,6 @@ class WalkGains:
     capture: float = 4.0  # [1/s] how fast the capture point returns to its path
     height_kp: float = 60.0
     height_weight: float = 1.0
-    dip: float = 1.0  # share of the pendulum's
     trunk_kp: float = 60.0
     sole: float = 0.4  # share of the soles for the centre of mass in walking, the rest keeps the body upright
     momentum_kp: float = 5.0
@@ -64,6 +62,9 @@ class Walker:
         self._neck = rest.xpos[body.neck] - rest.subtree_com[body.root]
         self._upright = {b: rest.xmat[b].reshape(3, 3).copy() for b in (body.root, body.trunk, body.head)}
         self._sole = half_sole(rest, body.feet[0])
+        self._at = {name: i for i, name in enumerate(body.joints)}
+        swings = {"left_shoulder_swing": 1.0, "right_shoulder_swing": -1.0}  # an arm swings back, by its sign
+        self._swings = np.array([swings.get(name, 0.0) for name in body.joints])
         self._kinds = [joint_kind(n) for n in body.joints]
 
     @property
@@ -109,8 +110,7 @@ class Walker:
         y, v, a = step.path(time - step.start)
         w, k, kz = self.walk.omega, self.gains.capture, self.gains.height_kp
         com = features.com(d)
-        leg = step.parameters.height * self.body.com_height
-        z = leg - self._dip(com.value[:2], step, leg, time)
+        z = self._height(com.value[:2], step, time)
         kp, kd = np.array([w * k, w * k, kz]), np.array([w + k, w + k, critical(kz)])
         wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
         corners = d.data.geom_xpos[pushing][:, :2]
@@ -160,38 +160,47 @@ class Walker:
         weight = np.where(self.body.arms, p.arms, 1.0) * g.pose_weight
         return [
             momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight),
-            pose(d, g.pose_kp, weight, self._pose(p)),
+            pose(d, g.pose_kp, weight, *self._pose(d, p)),
             *self._headings(d, p),
             minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),
         ]
 
-    def _dip(self, com: np.ndarray, step: Step, leg: float, time: float) -> float:
-        """[m] how much lower the body is than over a foot, on a leg of constant length; the next foot reaches, too."""
+    def _height(self, com: np.ndarray, step: Step, time: float) -> float:
+        """[m] of the centre of mass on a leg of constant length; towards the end the next foot reaches down, too."""
+        leg = step.parameters.height * self.body.com_height
         if step.is_shift:
-            return 0.0
+            return leg
         away = [float(np.sum((com - foot) ** 2)) for foot in (step.path.pivot, step.place)]
         under, ahead = (leg - max(leg**2 - r2, 0.5 * leg**2) ** 0.5 for r2 in away)
-        return self.gains.dip * max(under, min(max(2 * step.done(time) - 1, 0.0), 1.0) * ahead)
+        return leg - max(under, min(max(2 * step.done(time) - 1, 0.0), 1.0) * ahead)
 
     def _headings(self, d: Dynamics, p: WalkParameters) -> list[Level]:
-        """Root and trunk stay upright and face the walk's way, the head its own."""
-        g, parts = self.gains, []
+        """Root and trunk stay upright and face the walk's way but for their turns, the head its own."""
+        g, parts, stride = self.gains, [], self._stride(d)
         for body in {self.body.root, self.body.trunk}:
-            turn = features.orientation(d, body)
-            upright = yaw_frame(p.heading) @ self._upright[body]
-            parts.append(setpoint(turn, upright, g.turn_kp, critical(g.turn_kp), g.turn_weight * YAW_LESS))
+            turn, rate = (-p.hip_turn if body == self.body.root else p.shoulder_turn) * stride
+            upright, velocity = yaw_frame(p.heading + turn) @ self._upright[body], np.array([0.0, 0.0, rate])
+            now = features.orientation(d, body)
+            parts.append(setpoint(now, upright, g.turn_kp, critical(g.turn_kp), g.turn_weight, velocity))
         facing = yaw_frame(p.heading + p.head_heading) @ pitch_frame(p.head_pitch) @ self._upright[self.body.head]
         turn = features.orientation(d, self.body.head)
         return [*parts, setpoint(turn, facing, g.turn_kp, critical(g.turn_kp), g.turn_weight)]
 
-    def _pose(self, p: WalkParameters) -> np.ndarray:
-        """(A,) the rest pose with the bends that the parameters ask."""
+    def _stride(self, d: Dynamics) -> np.ndarray:
+        """(2,) [rad], [rad/s] half of how far the left thigh is before the right one, and its rate."""
+        left, right = (self._at[f"{foot.side}_hip_pitch"] for foot in self.body.feet)
+        q, v = d.data.qpos[self.body.qpos], d.qvel[self.body.dofs]
+        return 0.5 * np.array([q[left] - q[right], v[left] - v[right]])
+
+    def _pose(self, d: Dynamics, p: WalkParameters) -> tuple[np.ndarray, np.ndarray]:
+        """(A,) the rest pose with the bends that the parameters ask, the arms swinging against the legs; its rate."""
         more = {"knee": p.knee, "hip_pitch": 0.5 * p.knee, "ankle_pitch": 0.5 * p.knee, "elbow": p.elbow}
         pose = self.body.rest[self.body.qpos] + np.array([more.get(k, 0.0) for k in self._kinds])
         for foot, state in zip(self.body.feet, self.walk.states, strict=True):
             if state is FootState.HEELOFF:
-                pose[self.body.joints.index(f"{foot.side}_knee")] += self.gains.heeloff_knee
-        return pose
+                pose[self._at[f"{foot.side}_knee"]] += self.gains.heeloff_knee
+        swing, rate = np.outer(p.arm_swing * self._stride(d), self._swings)
+        return pose + swing, rate
 
 
 def one_row(direction: np.ndarray, level: Level) -> Level:
