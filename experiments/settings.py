@@ -11,6 +11,15 @@ Ablation = Literal["full", "no_scene_obs", "no_contact", "no_randomization", "re
 Engine = Literal["auto", "mujoco", "mjx", "mjx-warp"]
 
 
+# Built-in clips and families of the library on flat ground, a stool and a chair: 80 clips, 23 minutes.
+ROOMS = (
+    *("walk", "walk_slow", "walk_fast", "walk_curves", "turn", "stand_gesture", "squat"),
+    *("stool", "stool_side", "chair", "chair_side", "walk_line", "walk_bends", "walk_pace", "walk_stop", "walk_wander"),
+    *("walk_turns", "walk_back", "walk_side", "stand and gesture", "write in the air", "stand_squat", "stand_reach"),
+    *("sit_stool", "sit_chair"),
+)
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """Everything that a run's result depends on, and how it is watched."""
@@ -43,6 +52,15 @@ def presets() -> dict[str, RunConfig]:
     return {
         # python experiments/run.py: the walk on two cores.
         "cpu": RunConfig(),
+        # One policy for many motions in furnished rooms: an hour or two.
+        "rooms": RunConfig(
+            preset="rooms",
+            clips=ROOMS,
+            samples=20_000_000,
+            evaluate_every=180,
+            evaluate_starts=96,
+            checkpoint_every=60,
+        ),
         # The paper's numbers, for a GPU: 4096 environments x 15 steps, minibatch 7680.
         "paper": RunConfig(preset="paper", ppo=paper(), samples=2_000_000_000, evaluate_starts=1024),
         # A minute, for tests and to see that all works.

@@ -10,6 +10,7 @@ from qes_jax.model.scene_file import read_scene
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
 from clips import own_clips, room_clips, scene_clips, scenes_for_rooms
+from settings import presets
 
 
 def test_a_name_wins_over_a_category_and_a_family_gives_its_training_clips() -> None:
@@ -36,6 +37,14 @@ def test_rooms_take_the_librarys_clips_of_furniture_that_no_built_in_one_uses() 
     scenes = scenes_for_rooms()
     assert {"stool", "box_18", "turn_office_00", "lean_tilting_00", "sit_couch_00"} <= set(scenes)
     assert not {"sit_stool_00", "turn_office_02", "test_turn_office_02", "test_stool"} & set(scenes)
+
+
+def test_the_rooms_preset_trains_on_clips_of_flat_ground_stool_and_chair_alone() -> None:
+    found = [name for word in presets()["rooms"].clips for name in own_clips(word)]
+    assert len(found) == len(set(found)) > 50
+    assert {(get_recipe(n).scene.name, get_recipe(n).held_out) for n in found} == {
+        (scene, False) for scene in ("flat", "stool", "chair")
+    }
 
 
 @pytest.mark.slow

@@ -37,9 +37,9 @@ class PPOConfig:
     bound_coef: float = 1.0  # on the square of what |mean action| exceeds 1 by: the environment clips there
     mirror_weight: float = 0.0  # of the mirrored copy of each minibatch, against 1 of the samples themselves
 
-    actor_hidden: tuple[int, ...] = (300, 200, 100)
-    critic_hidden: tuple[int, ...] = (300, 200, 100)
-    activation: str = "tanh"
+    actor_hidden: tuple[int, ...] = (512, 256, 128)
+    critic_hidden: tuple[int, ...] = (512, 256, 128)
+    activation: str = "elu"
     last_layer_scale: float = 0.01  # of the actor: first mean actions are near zero
     log_std_init: float = -1.6
     log_std_min: float = -3.3
@@ -71,7 +71,7 @@ class PPOConfig:
 
 
 def paper() -> PPOConfig:
-    """QuestEnvSim's numbers (Lee et al. 2023). Epochs, deviation, clips and initialisation are our choice."""
+    """QuestEnvSim's numbers (Lee et al. 2023). Activation, epochs, deviation, clips, initialisation are our choice."""
     return PPOConfig(
         n_envs=4096,
         n_steps=15,
@@ -79,7 +79,9 @@ def paper() -> PPOConfig:
         epochs=5,
         lr=1.2e-4,
         target_kl=None,
+        actor_hidden=(300, 200, 100),
         critic_hidden=(400, 400, 300, 200),
+        activation="tanh",
     )
 
 
