@@ -24,6 +24,7 @@ STEP = 0.3  # [rad], [m] of an output of 1
 SHRINK = (-1.5, 1.0)  # bounds of the logarithm by which a deviation differs from `stay`'s
 MISSING = 4.0  # [1/m], [1/rad] of the network's inputs
 HALF = 0.1  # [m], [rad] of the furthest target, at which the network's answer counts by half. Our choice
+TRUST, SURE = 0.7, 0.5  # of step and deviations as trained: on other clips they are too bold. Chosen on validation
 
 
 class PriorParams(NamedTuple):
@@ -50,14 +51,21 @@ def stay(figure: Figure, start: jax.Array, slots: Slots) -> tuple[jax.Array, jax
     return start, jnp.broadcast_to(spread, (N_DOFS, start.shape[1]))
 
 
-def learned(params: PriorParams, figure: Figure, start: jax.Array, slots: Slots) -> tuple[jax.Array, jax.Array]:
+def learned(
+    params: PriorParams,
+    figure: Figure,
+    start: jax.Array,
+    slots: Slots,
+    trust: float = TRUST,
+    sure: float = SURE,
+) -> tuple[jax.Array, jax.Array]:
     """Guess (39, N) within the hinges' ranges, and its deviations (38, N), in the canonical frame."""
     now = apart(frames(figure, start))
     missing = residual(now, slots)
     inputs = apart(jnp.concatenate([_normal(params, start, now.points), target_features(missing, slots)]))
     answer, share = cast(jax.Array, Network().apply(params.network, inputs.T)).T, asked(missing, slots)
-    guess = clip_hinges(figure, move(figure, start, STEP * share * answer[:N_DOFS]))
-    return apart((guess, stay(figure, start, slots)[1] * jnp.exp(share * jnp.clip(answer[N_DOFS:], *SHRINK))))
+    guess = clip_hinges(figure, move(figure, start, trust * STEP * share * answer[:N_DOFS]))
+    return apart((guess, stay(figure, start, slots)[1] * jnp.exp(sure * share * jnp.clip(answer[N_DOFS:], *SHRINK))))
 
 
 def asked(missing: jax.Array, slots: Slots) -> jax.Array:
