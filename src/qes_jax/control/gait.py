@@ -32,7 +32,7 @@ class WalkParameters:
     head_pitch: float = 0.0  # [rad] forward
     elbow: float = 0.0  # [rad] more bend of both elbows
     arms: float = 0.3  # stiffness of the arms in the pose, as a share: 0 swings by torque's least alone
-    arm_swing: float = 0.75  # [rad] of each shoulder with the other leg, per radian of the hips' half difference
+    arm_swing: float = 0.6  # [rad] of each shoulder with the other leg, per radian of the hips' half difference
     hip_turn: float = 0.2  # [rad] of the pelvis to the side of the hind leg, per radian of the same
     shoulder_turn: float = 0.2  # [rad] of the thorax to the other side, per radian of the same
 
