@@ -67,12 +67,16 @@ def style(name: str) -> WalkParameters:
 
 
 def scaled(p: WalkParameters, size: float) -> WalkParameters:
-    """The same walk of a body `size` times as high: lengths by size, times by its root (equal Froude number)."""
-    time = size**0.5
+    """The same walk of a body `size` times as high: lengths by size, times by its root (equal Froude number).
+
+    Small bodies swing arms, hips and shoulders less, of half the height not at all: they fall by it. Our choice.
+    """
+    time, small = size**0.5, min(max(2.0 * size - 1.0, 0.0), 1.0)
     return replace(
         p, swing_duration=min(p.swing_duration * time, 1.0), swing_delay=min(p.swing_delay * time, 0.5),
         step_length=p.step_length * size, step_height=min(p.step_height * size, 0.3),
         hip_shift=min(p.hip_shift * size, 0.3),
+        arm_swing=p.arm_swing * small, hip_turn=p.hip_turn * small, shoulder_turn=p.shoulder_turn * small,
         trunk_offset=float(np.clip(p.trunk_offset * size, -0.3, 0.3)),
     )  # fmt: skip
 
