@@ -99,6 +99,14 @@ def test_against_matrices(tmp_path: Path) -> None:
     assert np.allclose(forward(motion)[0][0], turned)
 
 
+def test_another_axis_and_unit_than_the_formats_own(tmp_path: Path) -> None:
+    path = put(tmp_path)
+    own, told = forward(read_amc(path))[0], read_amc(path, up="z", unit=0.01)
+    assert (told.up, told.unit) == ("z", 0.01)
+    file = own[..., [0, 2, 1]] * [1, 1, -1] / (0.0254 / 0.5)
+    assert np.allclose(forward(told)[0], 0.01 * file)
+
+
 def test_real_walks(recordings: Path) -> None:
     folder = recordings / "cmu"
     for name in ("02_01", "02_04", "03_01"):
@@ -122,7 +130,7 @@ def test_the_skeleton_beside(tmp_path: Path) -> None:
     for name in ("02.asf", "03.asf", "02_01.asf"):
         (tmp_path / name).write_text(ASF)
     assert find_asf(tmp_path / "02_04.amc").name == "02.asf" and find_asf(tmp_path / "02_01.amc").name == "02_01.asf"
-    with pytest.raises(RecordingError, match=r"04_01\.amc: needs its skeleton"):
+    with pytest.raises(RecordingError, match=r"04_01\.amc: needs its skeleton.* --skeleton"):
         find_asf(tmp_path / "04_01.amc")
 
 

@@ -93,8 +93,15 @@ def test_clips_are_chosen_by_name(tmp_path) -> None:
     assert clip_names(read_document(path)) == ("walk", "still")
     assert len(read_gltf(path, "still").quat) == 1
     for wanted in (None, "run"):
-        with pytest.raises(RecordingError, match=r"motion\.glb: .*of: walk, still"):
+        with pytest.raises(RecordingError, match=r"motion\.glb: .*, choose by --clip one of: walk, still"):
             read_gltf(path, wanted)
+
+
+def test_a_file_that_is_not_y_up_or_not_in_metres_may_be_told_of(tmp_path) -> None:
+    path = a_walker().save(tmp_path)
+    as_said, told = read_gltf(path, "walk"), read_gltf(path, "walk", up="z", unit=0.01)
+    assert (told.up, told.unit) == ("z", 0.01)
+    np.testing.assert_allclose(forward(as_said)[0], 100 * forward(told)[0] @ Z_UP.T, atol=1e-6)
 
 
 def test_an_only_clip_needs_no_name_and_names_are_made_distinct(tmp_path) -> None:

@@ -23,6 +23,7 @@ def test_a_gltf_clip_is_chosen(tmp_path) -> None:
     path = test_gltf.a_walker().save(tmp_path)
     name, motion = read_motion(path, Choices(clip="walk"))
     assert name == "glTF" and isinstance(motion, SkeletonMotion) and motion.joints[1] == "Hips"
+    assert read_motion(path, Choices(clip="walk", up="z", unit=0.01))[1].up == "z"
     with pytest.raises(RecordingError, match="walk, still"):
         read_motion(path)
 
@@ -41,7 +42,7 @@ def test_a_joint_list_makes_points_of_any_array(tmp_path) -> None:
 @pytest.mark.parametrize("choice", [{"unit": 0.01}, {"clip": "walk"}, {"skeleton": Path("a.asf")}])
 def test_a_choice_that_a_format_would_not_heed_is_refused(tmp_path, choice) -> None:
     path = test_amass.save(tmp_path, **test_amass.fields())
-    with pytest.raises(RecordingError, match=f"motion.npz: {next(iter(choice))} cannot be chosen for AMASS"):
+    with pytest.raises(RecordingError, match=f"motion.npz: --{next(iter(choice))} cannot be chosen for AMASS"):
         read_motion(path, Choices(**choice))
     assert read_motion(path, Choices(up="y"))[1].up == "y"
 

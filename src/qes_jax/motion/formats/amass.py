@@ -68,7 +68,7 @@ def read_amass(path: str | Path, fps: float | None = None, up: str | None = None
         raise RecordingError(f"{path}: field trans holds {len(trans)} frames, the poses {len(rotvec)}")
     rate = fps or find_rate(path, arrays, RATES)
     if rate is None:
-        raise RecordingError(f"{path}: field {RATES[0]} (or {RATES[1]}) is missing: give the rate [Hz]")
+        raise RecordingError(f"{path}: field {RATES[0]} (or {RATES[1]}) is missing: give the rate [Hz], --fps")
     names = tuple(name for name, *_ in JOINTS)
     parents = tuple(-1 if parent is None else names.index(parent) for _, parent, _ in JOINTS)
     offset = np.array([place for *_, place in JOINTS])

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.formats.asf import Acclaim, Bone, lines, numbers, read_asf
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion, z_up
+from qes_jax.motion.formats.skeleton import SkeletonMotion, in_metres, z_up
 
 LICENCE = "CMU: free for any use, the data are not to be resold"
 FPS = 120.0  # [Hz]
@@ -35,11 +35,16 @@ def find_asf(path: Path) -> Path:
             return found[0]
     if len(there) == 1:
         return there[0]
-    raise RecordingError(f"{path}: needs its skeleton, an .asf file, beside it or named")
+    raise RecordingError(f"{path}: needs its skeleton, an .asf file, beside it or given as --skeleton")
 
 
-def read_amc(path: str | Path, skeleton: str | Path | None = None, fps: float = FPS) -> SkeletonMotion:
-    """The motion of an AMC on its ASF. Raises RecordingError naming the line."""
+def read_amc(
+    path: str | Path, skeleton: str | Path | None = None, up: str | None = None, unit: float | None = None
+) -> SkeletonMotion:
+    """The motion of an AMC on its ASF; `up` instead of Y, `unit` [m] instead of the ASF's.
+
+    Raises RecordingError naming the line.
+    """
     path = Path(path)
     acclaim = read_asf(Path(skeleton) if skeleton else find_asf(path))
     frames = _read_frames(path, acclaim)
@@ -57,14 +62,12 @@ def read_amc(path: str | Path, skeleton: str | Path | None = None, fps: float = 
             parents.append(index)
             rest_pos.append(_reach(acclaim.bones[name]))
             local.append((np.zeros((len(local[0][0]), 3)), Rotation.identity(len(local[0][0]))))
-    rest_pos = acclaim.unit * np.array(rest_pos)
-    pos = rest_pos + acclaim.unit * np.stack([moved for moved, _ in local], axis=1)
+    rest_pos = np.array(rest_pos)
+    pos = rest_pos + np.stack([moved for moved, _ in local], axis=1)
     quat = np.stack([turn.as_quat(scalar_first=True) for _, turn in local], axis=1)
-    unit = np.tile([1.0, 0.0, 0.0, 0.0], (len(joints), 1))
-    motion = SkeletonMotion(
-        path.name, LICENCE, fps, tuple(joints), tuple(parents), rest_pos, unit, pos, quat, acclaim.unit
-    )
-    return z_up(motion, "y")
+    rest_quat = np.tile([1.0, 0.0, 0.0, 0.0], (len(joints), 1))
+    motion = SkeletonMotion(path.name, LICENCE, FPS, tuple(joints), tuple(parents), rest_pos, rest_quat, pos, quat)
+    return in_metres(z_up(motion, up or "y"), unit or acclaim.unit)
 
 
 def _reach(bone: Bone) -> np.ndarray:

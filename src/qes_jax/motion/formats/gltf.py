@@ -1,7 +1,8 @@
-"""glTF 2.0 animations (.glb, .gltf) of a skeleton: one of a file's clips, sampled at an even rate. Y up, metres.
+"""glTF 2.0 animations (.glb, .gltf) of a skeleton: one of a file's clips, sampled at an even rate.
 
 Joints are those of the skins that the clip moves; in a file without skins, the moved nodes and what hangs above and
 below them. What a clip does not move keeps the node's own place. Scales act on places, and are gone afterwards.
+glTF is Y up and in metres; files that are not, as some converters write them, need to be told of.
 """
 
 from pathlib import Path
@@ -13,7 +14,7 @@ from qes_jax.motion.formats.gltf_file import Document, accessor, entry, read_doc
 from qes_jax.motion.formats.gltf_nodes import Nodes, animated, read_nodes, world
 from qes_jax.motion.formats.gltf_tracks import read_tracks, sample_times
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion, localised, z_up
+from qes_jax.motion.formats.skeleton import SkeletonMotion, in_metres, localised, z_up
 
 
 def clip_names(document: Document) -> tuple[str, ...]:
@@ -21,8 +22,13 @@ def clip_names(document: Document) -> tuple[str, ...]:
     return _distinct([a.get("name") for a in document.lists["animations"]], "clip")
 
 
-def read_gltf(path: str | Path, clip: str | None = None) -> SkeletonMotion:
-    """The clip of that name, which may be left out where there is one only. Raises RecordingError, which lists them."""
+def read_gltf(
+    path: str | Path, clip: str | None = None, up: str | None = None, unit: float | None = None
+) -> SkeletonMotion:
+    """The clip of that name, which may be left out where there is one only. Raises RecordingError, which lists them.
+
+    `up` instead of Y, `unit` [m] instead of the metre.
+    """
     document = read_document(path)
     tracks = read_tracks(document, _choose(document, clip))
     still = read_nodes(document)
@@ -38,7 +44,7 @@ def read_gltf(path: str | Path, clip: str | None = None) -> SkeletonMotion:
         Path(path).name, str(document.asset.get("copyright", "unknown")), fps, tuple(names[k] for k in keep),
         parents, rest_pos[0], rest_quat[0], pos, quat, cyclic=_comes_back(parents, pos, quat),
     )  # fmt: skip
-    return z_up(motion, "y")
+    return in_metres(z_up(motion, up or "y"), unit or 1.0)
 
 
 def _distinct(names: list, kind: str) -> tuple[str, ...]:
@@ -57,8 +63,8 @@ def _choose(document: Document, clip: str | None) -> int:
     if clip is None and len(names) == 1:
         return 0
     if clip not in names:
-        what = f"holds {len(names)} clips, name one" if clip is None else f"no clip is called {clip!r}, choose"
-        raise RecordingError(f"{document.path}: {what} of: {', '.join(names)}")
+        what = f"holds {len(names)} clips" if clip is None else f"no clip is called {clip!r}"
+        raise RecordingError(f"{document.path}: {what}, choose by --clip one of: {', '.join(names)}")
     return names.index(clip)
 
 

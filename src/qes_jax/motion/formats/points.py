@@ -58,7 +58,7 @@ def read_points(
     joints = joints or (None if names else _list_beside(path))
     names = read_names(joints) if joints else names
     if not names:
-        raise RecordingError(f"{path}: what its points are called is not known: give a joint list")
+        raise RecordingError(f"{path}: what its points are called is not known: give a joint list, --joints")
     if len(set(names)) < len(names):
         raise RecordingError(f"{joints or path}: names are not distinct")
     if len(names) != array.shape[1]:

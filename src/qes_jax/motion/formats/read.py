@@ -47,8 +47,8 @@ POINTS = Format("points (.npy or .npz, with a joint list)", is_points,
                 lambda path, c: read_points(path, c.joints, c.fps, c.up, c.unit), ("joints", "up", "unit"))  # fmt: skip
 FORMATS = (
     Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up), ("up", "unit")),
-    Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton), ("skeleton",)),
-    Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip), ("clip",)),
+    Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton, c.up, c.unit), ("skeleton", "up", "unit")),
+    Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip, c.up, c.unit), ("clip", "up", "unit")),
     Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps, c.up), ("up",)),
     Format("DeepMimic (JSON)", is_deepmimic, lambda path, _: read_deepmimic(path)),
     POINTS,
@@ -79,7 +79,7 @@ def _check_taken(path: Path, form: Format, choices: Choices) -> None:
     """Raise RecordingError at a choice that this format would not heed."""
     for field in ("skeleton", "clip", "up", "unit", "joints"):
         if getattr(choices, field) is not None and field not in form.takes:
-            raise RecordingError(f"{path}: {field} cannot be chosen for {_short(form)}, only for {_takers(field)}")
+            raise RecordingError(f"{path}: --{field} cannot be chosen for {_short(form)}, only for {_takers(field)}")
 
 
 def _takers(field: str) -> str:
