@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from qes_jax.control import features
-from qes_jax.control.body import Body, load_body
-from qes_jax.control.constraints import corner
+from qes_jax.control.body import Body, Foot, load_body
+from qes_jax.control.constraints import every_corner, lowest
 from qes_jax.control.dynamics import Dynamics, read_dynamics
 from qes_jax.control.features import Feature, rotation_error
 from qes_jax.model.bodies import BODIES
@@ -16,17 +16,17 @@ STEP = 1e-6  # [s]
 FEATURES = {
     "com": features.com,
     "neck": features.neck,
-    "corner": lambda d: corner_at(d, d.body.feet[0].corners[-1]),
+    "corners": lambda d: corners_of(d, d.body.feet[0]),
     "head": lambda d: features.orientation(d, d.body.head),
-    "joints": lambda d: features.joints(d, np.arange(len(d.body.dofs))),
-    "mean": lambda d: features.mean([corner_at(d, g) for g in d.body.feet[1].corners]),
+    "joints": lambda d: features.joints(d),
+    "point": lambda d: features.points(d, d.body.trunk, d.data.xipos[d.body.trunk].copy()),
 }
 MOMENTA = {"linear": features.linear_momentum, "angular": features.angular_momentum}
 
 
-def corner_at(d: Dynamics, geom: int) -> Feature:
-    """A corner's middle: a point that the body carries along."""
-    return features.point(d, int(d.body.m.geom_bodyid[geom]), d.data.geom_xpos[geom].copy())
+def corners_of(d: Dynamics, foot: Foot) -> Feature:
+    """The middles of a foot's corners on one body, points that it carries along."""
+    return features.points(d, foot.body, d.data.geom_xpos[foot.corners[foot.sole]])
 
 
 def state(body: Body, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -95,5 +95,6 @@ def test_inertia_and_bias_give_the_motion_that_mujoco_steps(body: Body) -> None:
 
 def test_a_corner_is_the_lowest_point_of_its_sphere(body: Body) -> None:
     d = dynamics(body, body.rest, np.zeros(body.m.nv))
-    lowest = min(corner(d, g).value[2] for f in body.feet for g in f.corners)
-    assert abs(lowest) < 1e-9
+    for foot in body.feet:
+        np.testing.assert_array_equal(every_corner(d, foot).value.reshape(-1, 3), lowest(d, foot))
+    assert abs(min(lowest(d, foot)[:, 2].min() for foot in body.feet)) < 1e-9

@@ -93,18 +93,17 @@ def test_torques_and_forces_reproduce_mujocos_motion() -> None:
     data.qvel[:] = rng.normal(size=body.m.nv)
     mujoco.mj_forward(body.m, data)
     d = read_dynamics(body, data)
-    c = con.contacts(d, [int(g) for g in body.feet[0].corners])
+    c = con.contacts(d, [con.every_corner(d, body.feet[0])])
     x = rng.normal(size=body.m.nv + c.forces.shape[1])
-    T, t = con.torque_map(d, c)
     first = con.equation_of_motion(d, c)
     nv = body.m.nv
     pinned = np.linalg.lstsq(first.A[:, :6], first.b - first.A[:, 6:] @ x[6:], rcond=None)[0]
     x[:6] = pinned  # the root's acceleration that these forces and joint accelerations imply
     data.qfrc_applied[:] = c.forces @ x[nv:]
-    data.ctrl[:] = (T @ x + t) / body.m.actuator_gear[:, 0]
+    data.ctrl[:] = (c.T @ x + c.t) / body.m.actuator_gear[:, 0]
     body.m.actuator_ctrllimited[:] = False
     velocity = data.qvel.copy()
     mujoco.mj_step(body.m, data)
     np.testing.assert_allclose((data.qvel - velocity) / body.m.opt.timestep, x[:nv], rtol=1e-6, atol=1e-6)
-    level = minimum_torque((T, t), body.arms, 4.0)
-    assert np.sum((level.A @ x - level.b) ** 2) == pytest.approx(4.0 * np.sum((T @ x + t)[body.arms] ** 2))
+    level = minimum_torque(c, body.arms, 4.0)
+    assert np.sum((level.A @ x - level.b) ** 2) == pytest.approx(4.0 * np.sum((c.T @ x + c.t)[body.arms] ** 2))

@@ -7,7 +7,7 @@ import numpy as np
 from qes_jax.control import constraints as con
 from qes_jax.control import contact, features
 from qes_jax.control.body import Body
-from qes_jax.control.dynamics import Dynamics
+from qes_jax.control.dynamics import Dynamics, once
 from qes_jax.control.hierarchy import Level
 from qes_jax.control.objectives import critical, momentum, setpoint
 from qes_jax.control.tick import Wish
@@ -36,10 +36,9 @@ class Balance:
         self.body, self.config = body, config
 
     def __call__(self, d: Dynamics, time: float) -> Wish:
-        corners = [int(g) for f in self.body.feet for g in f.corners]
         held = [level for f in self.body.feet for level in contact.whole(d, f)]
         levels = (("contact", held), ("com", self._com(d)), ("rest", self._rest(d)))
-        return Wish(con.contacts(d, corners), [], levels)
+        return Wish(con.contacts(d, [con.every_corner(d, f) for f in self.body.feet]), [], levels)
 
     def _com(self, d: Dynamics) -> list[Level]:
         """Over the centroid of the soles, at the height wanted."""
@@ -60,9 +59,10 @@ class Balance:
 def sole_middle(d: Dynamics, side: int) -> np.ndarray:
     """(3,) the middle of a foot's heel and ball corners [m]."""
     foot = d.body.feet[side]
-    return d.data.geom_xpos[foot.corners[foot.rear | foot.ball]].mean(axis=0)
+    return d.data.geom_xpos[foot.corners[foot.sole]].mean(axis=0)
 
 
+@once
 def scaled_momentum(d: Dynamics) -> features.Feature:
     """Angular momentum over mass and squared height of the centre of mass [1/s], of the size of an angular velocity."""
     scale = 1.0 / (d.body.mass * (0.5 * d.body.com_height) ** 2)
@@ -75,4 +75,4 @@ def pose(
 ) -> Level:  # fmt: skip
     """All joints to the rest pose, or to `rest` (A,) [rad] that moves at `velocity` (A,), critically damped."""
     rest = d.body.rest[d.body.qpos] if rest is None else rest
-    return setpoint(features.joints(d, np.arange(len(rest))), rest, kp, critical(kp), weight, velocity)
+    return setpoint(features.joints(d), rest, kp, critical(kp), weight, velocity)

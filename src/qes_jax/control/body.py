@@ -23,7 +23,7 @@ REST = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Foot:
     """One foot: its corners are geoms, front ones (ball, toes) and rear ones (heel)."""
 
@@ -31,8 +31,11 @@ class Foot:
     body: int  # the body that carries heel and ball
     corners: np.ndarray  # (C,) geom ids
     bodies: np.ndarray  # (C,) body of each corner
+    radii: np.ndarray  # (C,) [m] of the corners, spheres
     rear: np.ndarray  # (C,) bool, the heel's corners
     ball: np.ndarray  # (C,) bool, the ball's corners; neither rear nor ball: toes
+    sole: np.ndarray  # (C,) bool, both
+    toe: int  # the body of the toes' corners, -1 where there are none
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Body:
     trunk: int  # body id
     root: int  # body id
     rest: np.ndarray  # (nq,) standing on the floor, feet at x = 0
+    selection: np.ndarray  # (A, nv) velocities of the actuated joints
     com_height: float  # [m] over the floor in the rest pose
 
 
@@ -79,7 +83,7 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
         arms=np.array([any(a in k for a in ARMS) for k in kinds]),
         feet=feet, head=m.body("head").id, neck=_first(m, "neck", "head"),
         trunk=_first(m, "thorax", m.body(root).name), root=root,
-        rest=standing, com_height=_com_height(m, standing, root),
+        rest=standing, selection=np.eye(m.nv)[m.jnt_dofadr[joints]], com_height=_com_height(m, standing, root),
     )  # fmt: skip
 
 
@@ -92,9 +96,11 @@ def _foot(m: mujoco.MjModel, side: str) -> Foot:
     names = [f"{side}_{part}_{edge}" for part in ("heel", "ball", "toe") for edge in ("in", "out")]
     names = [n for n in names if mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_GEOM, n) >= 0]
     ids = np.array([m.geom(n).id for n in names])
+    rear, ball = (np.array([part in n for n in names]) for part in ("_heel_", "_ball_"))
+    toes = m.geom_bodyid[ids][~rear & ~ball]
     return Foot(
-        side, int(m.geom_bodyid[m.geom(f"{side}_ball_in").id]), ids, m.geom_bodyid[ids],
-        np.array(["_heel_" in n for n in names]), np.array(["_ball_" in n for n in names]),
+        side=side, body=int(m.geom_bodyid[m.geom(f"{side}_ball_in").id]), corners=ids, bodies=m.geom_bodyid[ids],
+        radii=m.geom_size[ids, 0], rear=rear, ball=ball, sole=rear | ball, toe=int(toes[0]) if len(toes) else -1,
     )  # fmt: skip
 
 

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from qes_jax.control.dynamics import Dynamics
-from qes_jax.control.features import Feature, point
+from qes_jax.control.body import Foot
+from qes_jax.control.dynamics import Dynamics, once
+from qes_jax.control.features import Feature, joined, points
 from qes_jax.control.hierarchy import Level
 
 FRICTION = 1.0
@@ -18,42 +19,47 @@ CONE = np.array([[FRICTION, -FRICTION, 0, 0], [0, 0, FRICTION, -FRICTION], [1.0,
 
 
 class Contacts(NamedTuple):
-    """Corners that may push. C of them; `points` are their lowest points."""
+    """C corners that may push: the generalised force per unit of lambda, and the motors' torques tau = T x + t."""
 
-    points: tuple[Feature, ...]  # C features of three components
-    forces: np.ndarray  # (nv, 4 C) generalised force per unit of lambda
-
-
-def corner(d: Dynamics, geom: int) -> Feature:
-    """The lowest point of a foot's corner, a sphere."""
-    if geom in d.corners:
-        return d.corners[geom]
-    at = d.data.geom_xpos[geom].copy()
-    at[2] -= d.body.m.geom_size[geom, 0]
-    d.corners[geom] = point(d, int(d.body.m.geom_bodyid[geom]), at)
-    return d.corners[geom]
+    forces: np.ndarray  # (nv, 4 C)
+    T: np.ndarray  # (A, nv + 4 C)
+    t: np.ndarray  # (A,)
 
 
-def contacts(d: Dynamics, geoms: list[int]) -> Contacts:
-    """Contact model of some corners."""
-    points = tuple(corner(d, g) for g in geoms)
-    if not points:
-        return Contacts((), np.zeros((len(d.qvel), 0)))
-    J = np.concatenate([p.J for p in points])
-    columns = [J[3 * i : 3 * i + 3].T @ CONE for i in range(len(points))]
-    return Contacts(points, d.body.mass * np.concatenate(columns, axis=1))
+def lowest(d: Dynamics, foot: Foot) -> np.ndarray:
+    """(C, 3) [m] the lowest points of a foot's corners, spheres."""
+    at = d.data.geom_xpos[foot.corners]
+    at[:, 2] -= foot.radii
+    return at
+
+
+@once
+def every_corner(d: Dynamics, foot: Foot) -> Feature:
+    """The lowest points of all corners of a foot, three components each."""
+    at = lowest(d, foot)
+    if foot.toe < 0:
+        return points(d, foot.body, at)
+    return joined([points(d, foot.body, at[foot.sole]), points(d, foot.toe, at[~foot.sole])])
+
+
+def corners(d: Dynamics, foot: Foot, which: np.ndarray) -> Feature:
+    """Those of some corners, `which` a mask (C,)."""
+    every = every_corner(d, foot)
+    return every if which.all() else Feature(*(x[np.repeat(which, 3)] for x in every))
+
+
+def contacts(d: Dynamics, parts: list[Feature]) -> Contacts:
+    """Contact model of some corners; where they push, M_a qacc + h_a - J_a^T f is what the motors do."""
+    nv, a = len(d.qvel), d.body.dofs
+    J = np.concatenate([np.zeros((0, nv)), *(p.J for p in parts)]).reshape(-1, 3, nv)
+    forces = d.body.mass * (J.transpose(2, 0, 1) @ CONE).reshape(nv, -1)
+    return Contacts(forces, np.concatenate([d.M[a], -forces[a]], axis=1), d.h[a])
 
 
 def equation_of_motion(d: Dynamics, c: Contacts) -> Level:
     """The six rows that no motor drives, per unit of mass: M_r qacc + h_r = J_r^T f."""
     A = np.concatenate([d.M[:6], -c.forces[:6]], axis=1)
     return Level(A / d.body.mass, -d.h[:6] / d.body.mass)
-
-
-def torque_map(d: Dynamics, c: Contacts) -> tuple[np.ndarray, np.ndarray]:
-    """T (A, n), t (A,): the motors' torques are tau = M_a qacc + h_a - J_a^T f = T x + t."""
-    a = d.body.dofs
-    return np.concatenate([d.M[a], -c.forces[a]], axis=1), d.h[a]
 
 
 class Limits(NamedTuple):
@@ -65,38 +71,37 @@ class Limits(NamedTuple):
 
 def push_only(d: Dynamics, c: Contacts) -> Limits:
     """lambda >= 0."""
-    nv, k = len(d.qvel), c.forces.shape[1]
-    return Limits(np.concatenate([np.zeros((k, nv)), -np.eye(k)], axis=1), np.zeros(k))
+    nv, k = c.forces.shape
+    return Limits(-np.eye(k, nv + k, nv), np.zeros(k))
 
 
-def torque_limits(d: Dynamics, torque: tuple[np.ndarray, np.ndarray]) -> Limits:
+def torque_limits(d: Dynamics, c: Contacts) -> Limits:
     """|tau| <= tau_max."""
-    (T, t), most = torque, d.body.max_torque
-    return Limits(np.concatenate([T, -T]), np.concatenate([most - t, most + t]))
+    most = d.body.max_torque
+    return Limits(np.concatenate([c.T, -c.T]), np.concatenate([most - c.t, most + c.t]))
 
 
-def no_penetration(points: list[Feature], n: int, kd: float = 20.0) -> Limits:
+def no_penetration(parts: list[Feature], n: int, kd: float = 20.0) -> Limits:
     """Corners near the floor may not accelerate into it: a_z >= 0, or what stops their fall: a_z >= -kd v_z (v_z < 0).
 
     The paper's a >= 0 for points at rest; a point that sinks must be slowed, which the velocity's term asks.
     """
-    G, h = np.zeros((len(points), n)), np.zeros(len(points))
-    for i, p in enumerate(points):
-        G[i, : p.J.shape[1]] = -p.J[2]
-        h[i] = p.bias[2] + kd * max(p.velocity[2], -1.0)
-    return Limits(G, h)
+    if not parts:
+        return Limits(np.zeros((0, n)), np.zeros(0))
+    p = joined(parts)
+    G = np.zeros((len(p.value) // 3, n))
+    G[:, : p.J.shape[1]] = -p.J[2::3]
+    return Limits(G, p.bias[2::3] + kd * np.maximum(p.velocity[2::3], -1.0))
 
 
 def joint_limits(d: Dynamics, n: int, near: float = 0.1, kp: float = 400.0) -> Limits:
     """Joints within `near` [rad] of a limit: its distance decays no faster than critically damped. A_near rows."""
-    q, dofs = d.data.qpos[d.body.qpos], d.body.dofs
-    v, (low, high), kd = d.qvel[dofs], d.body.range.T, 2 * kp**0.5
-    at_high, at_low = np.flatnonzero(q > high - near), np.flatnonzero(q < low + near)
-    G = np.zeros((len(at_high) + len(at_low), n))
-    G[np.arange(len(at_high)), dofs[at_high]] = 1.0
-    G[len(at_high) + np.arange(len(at_low)), dofs[at_low]] = -1.0
-    h = np.concatenate([(kp * (high - q) - kd * v)[at_high], (kp * (q - low) + kd * v)[at_low]])
-    return Limits(G, h)
+    q, v, (low, high), kd = d.data.qpos[d.body.qpos], d.qvel[d.body.dofs], d.body.range.T, 2 * kp**0.5
+    left, speed = np.concatenate([high - q, q - low]), np.concatenate([v, -v])
+    at = np.flatnonzero(left < near)
+    G = np.zeros((len(at), n))
+    G[np.arange(len(at)), d.body.dofs[at % len(q)]] = np.where(at < len(q), 1.0, -1.0)
+    return Limits(G, kp * left[at] - kd * speed[at])
 
 
 def together(parts: list[Limits]) -> Limits:

@@ -3,9 +3,9 @@
 import numpy as np
 
 from qes_jax.control.body import Foot
-from qes_jax.control.constraints import corner
+from qes_jax.control.constraints import corners, lowest
 from qes_jax.control.dynamics import Dynamics
-from qes_jax.control.features import Feature, mean, orientation
+from qes_jax.control.features import Feature, orientation, points
 from qes_jax.control.hierarchy import Level
 from qes_jax.control.objectives import setpoint
 
@@ -15,18 +15,24 @@ KP = 100.0  # [1/s2] a tilted sole returns to the floor; critically damped with 
 
 def whole(d: Dynamics, foot: Foot) -> list[Level]:
     """Heel and ball stand: the sole rests flat."""
-    sole = mean([corner(d, g) for g in foot.corners[foot.rear | foot.ball]])
-    return [_still(sole), _flat(d, foot.body), *_toes(d, foot)]
+    return [_still(middle(d, foot, foot.sole)), _flat(d, foot.body), *_toes(d, foot)]
 
 
 def edge(d: Dynamics, foot: Foot, which: np.ndarray) -> list[Level]:
     """Some corners alone stand (a mask, the heel's or the ball's): the foot may roll over them."""
-    return [*(_still(corner(d, g)) for g in foot.corners[which]), *_toes(d, foot)]
+    return [_still(corners(d, foot, which)), *_toes(d, foot)]
+
+
+def middle(d: Dynamics, foot: Foot, which: np.ndarray) -> Feature:
+    """The middle of some corners of heel and ball (a mask), a point of the foot."""
+    return points(d, foot.body, lowest(d, foot)[which].mean(axis=0))
 
 
 def _still(p: Feature) -> Level:
-    """A point keeps its place on the floor, and its height 0."""
-    return setpoint(p, np.array([*p.value[:2], 0.0]), KP, KD)
+    """Points keep their places on the floor, and their heights 0."""
+    wanted = p.value.copy()
+    wanted[2::3] = 0.0
+    return setpoint(p, wanted, KP, KD)
 
 
 def _flat(d: Dynamics, body: int) -> Level:
@@ -37,10 +43,9 @@ def _flat(d: Dynamics, body: int) -> Level:
 
 def _toes(d: Dynamics, foot: Foot) -> list[Level]:
     """Toes on a joint of their own lie flat: their pitch alone, the foot has the rest."""
-    toe = foot.bodies[~foot.rear & ~foot.ball]
-    if len(toe) == 0:
+    if foot.toe < 0:
         return []
-    turn = orientation(d, int(toe[0]))
+    turn = orientation(d, foot.toe)
     full, side = setpoint(turn, level_frame(turn.value), KP, KD), turn.value[:, 1]
     return [Level((side @ full.A)[None], np.array([side @ full.b]))]
 

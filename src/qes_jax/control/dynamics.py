@@ -6,13 +6,18 @@ Everything is read from MuJoCo's data after `mj_step1` or `mj_forward`, in float
 joints' damping, so M is what that step inverts: inertia + armature + dt damping.
 """
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from qes_jax.control.body import Body
+
+Function = TypeVar("Function", bound=Callable)
+# v @ SKEW is the matrix [v]x of the cross product with v, row by row.
+SKEW = np.array([[0, 0, 0, 0, 0, -1, 0, 1, 0], [0, 0, 1, 0, 0, 0, -1, 0, 0], [0, -1, 0, 1, 0, 0, 0, 0, 0]], float)
 
 
 @dataclass(frozen=True)
@@ -25,31 +30,41 @@ class Dynamics:
     h: np.ndarray  # (nv,) Coriolis, centrifugal, gravity less passive forces
     bias: np.ndarray  # (nv,) the same without passive forces
     qvel: np.ndarray  # (nv,)
-    _jac: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    corners: dict[int, Any] = field(default_factory=dict)  # what `constraints.corner` has computed
+    known: dict[Hashable, Any] = field(default_factory=dict)  # what functions `once` have computed
 
-    def jac(self, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """J (6, nv) of a body frame's velocity (linear, angular, world axes), and dJ/dt qvel (6,)."""
-        if body not in self._jac:
-            nv = len(self.qvel)
-            J, rate = np.zeros((2, 3, nv)), np.zeros((2, 3, nv))
-            point = self.data.xpos[body]
-            mujoco.mj_jac(self.body.m, self.data, J[0], J[1], point, body)
-            mujoco.mj_jacDot(self.body.m, self.data, rate[0], rate[1], point, body)
-            self._jac[body] = J.reshape(6, nv), rate.reshape(6, nv) @ self.qvel
-        return self._jac[body]
+
+def once(function: Function) -> Function:
+    """Compute a function of a Dynamics and of hashable arguments once an instant; nobody may write into its result."""
+
+    def known(d: Dynamics, *args: Hashable) -> Any:
+        key = (function, *args)
+        if key not in d.known:
+            d.known[key] = function(d, *args)
+        return d.known[key]
+
+    known.__doc__ = function.__doc__
+    return known  # type: ignore[return-value]
+
+
+@once
+def jac(d: Dynamics, body: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """J (6, nv) of a body frame's velocity (linear, angular, world axes), that velocity (6,), and dJ/dt qvel (6,)."""
+    J, rate = np.zeros((2, 6, len(d.qvel)))
+    at = d.data.xpos[body]
+    mujoco.mj_jac(d.body.m, d.data, J[:3], J[3:], at, body)
+    mujoco.mj_jacDot(d.body.m, d.data, rate[:3], rate[3:], at, body)
+    return J, J @ d.qvel, rate @ d.qvel
 
 
 def read_dynamics(body: Body, data: mujoco.MjData) -> Dynamics:
     """Of data whose positions and velocities are up to date (`mj_step1`, `mj_forward`)."""
     m = body.m
-    M = np.zeros((m.nv, m.nv))
+    M, bias = np.zeros((m.nv, m.nv)), data.qfrc_bias.copy()
     mujoco.mj_fullM(m, data, M)
-    M[np.diag_indices(m.nv)] += m.opt.timestep * m.dof_damping
-    return Dynamics(body, data, M, data.qfrc_bias - data.qfrc_passive, data.qfrc_bias.copy(), data.qvel.copy())
+    M.flat[:: m.nv + 1] += m.opt.timestep * m.dof_damping
+    return Dynamics(body, data, M, bias - data.qfrc_passive, bias, data.qvel.copy())
 
 
 def skew(v: np.ndarray) -> np.ndarray:
-    """[v]x, so that skew(v) @ u is the cross product."""
-    x, y, z = v
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    """[v]x, so that skew(v) @ u is the cross product; of k vectors (k, 3) the k matrices below each other (3 k, 3)."""
+    return (v @ SKEW).reshape(-1, 3)

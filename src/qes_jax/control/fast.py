@@ -57,20 +57,21 @@ class Fast:
 
     def _within(self, x: np.ndarray, Z: np.ndarray, level: Level, problem: Hierarchy) -> np.ndarray | None:
         """argmin |A (x + Z w) - b|^2 under G (x + Z w) <= h, None where there is none. Leaves the active rows."""
-        G, h = problem.G, problem.h
+        G, h, size = problem.G, problem.h, 1 + np.abs(problem.h)
+        room = h - G @ x
         if Z.shape[1] == 0:  # nothing is left free
-            return x if np.all(problem.G @ x <= problem.h + 1e-9 * (1 + np.abs(problem.h))) else None
+            return x if np.all(room >= -1e-9 * size) else None
         A = level.A @ Z
         H, f = A.T @ A, A.T @ (level.A @ x - level.b)
         scale = len(f) / max(float(np.trace(H)), 1e-12)
-        H, f, slack, tol = scale * H, scale * f, h - G @ x, TOL * (1 + np.abs(h))
-        slack[slack > -tol] = np.maximum(slack[slack > -tol], 0.0)  # x may touch a limit, by rounding beyond it
+        H, f = scale * H, scale * f
+        room[(-TOL * size < room) & (room < 0)] = 0.0  # x may touch a limit, by rounding beyond it
         for attempt in range(6):
             self._rows |= attempt >= 4
             index = np.flatnonzero(self._rows)
             sense = self._active[index].astype(np.int32)
             w, _, flag, info = daqp.solve(
-                H, f, G[index] @ Z, slack[index], np.full(len(index), -FREE), sense, primal_tol=1e-9
+                H, f, G[index] @ Z, room[index], np.full(len(index), -FREE), sense, primal_tol=1e-9
             )
             if flag <= 0:
                 self._rows[:] = self._active[:] = False
@@ -78,10 +79,11 @@ class Fast:
             self._active[:] = False
             self._active[index] = info["lam"] > 1e-10
             y = x + Z @ w
-            broken = G @ y > h + tol
+            left = h - G @ y
+            broken = left < -TOL * size
             broken[index] = False
             if not broken.any():
-                self._rows = self._active | (G @ y > h - 0.02 * (1 + np.abs(h)))
+                self._rows = self._active | (left < 0.02 * size)
                 return y
             self._rows |= broken
         return None
@@ -96,7 +98,7 @@ def solutions(level: Level) -> tuple[np.ndarray, np.ndarray] | None:
     """x0 (n,) and Z (n, n - m) with A (x0 + Z w) = b for every w, or None where the rows (m) are not independent."""
     m, n = level.A.shape
     factor, tau, _, _ = lapack.dgeqrf(level.A.T)
-    diagonal = np.abs(np.diag(factor[:m]))
+    diagonal = np.abs(factor.diagonal())
     if m > n or diagonal.min() < 1e-5 * diagonal.max():
         return None
     y, _ = lapack.dtrtrs(factor[:m], level.b, trans=1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from qes_jax.control.dynamics import Dynamics, skew
+from qes_jax.control.dynamics import Dynamics, jac, once, skew
 
 
 class Feature(NamedTuple):
@@ -21,6 +21,7 @@ class Feature(NamedTuple):
     bias: np.ndarray  # (k,)
 
 
+@once
 def com(d: Dynamics) -> Feature:
     """Centre of mass [m]: J = M_lin / m, bias = (h_lin + m g) / m."""
     mass, gravity = d.body.mass, d.body.m.opt.gravity
@@ -35,6 +36,7 @@ def linear_momentum(d: Dynamics) -> Feature:
     return Feature(P, P, J, d.bias[:3] + d.body.mass * d.body.m.opt.gravity)
 
 
+@once
 def angular_momentum(d: Dynamics) -> Feature:
     """L about the centre of mass [kg m2/s]: J = R M_ang - [c - p]x M_lin. Its `value` is L; dL/dt = J qacc + bias."""
     R, arm = root_rotation(d), skew(d.data.subtree_com[d.body.root] - d.data.xpos[d.body.root])
@@ -43,40 +45,45 @@ def angular_momentum(d: Dynamics) -> Feature:
     return Feature(L, L, J, R @ d.bias[3:6] - arm @ d.bias[:3])
 
 
-def point(d: Dynamics, body: int, at: np.ndarray) -> Feature:
-    """A point of a body [m], given where it is now (3,) in the world."""
-    (J, bias), r = d.jac(body), at - d.data.xpos[body]
-    arm = skew(r)
-    Jp = J[:3] - arm @ J[3:]
-    turn = skew(J[3:] @ d.qvel)
-    return Feature(at, Jp @ d.qvel, Jp, bias[:3] - arm @ bias[3:] + turn @ (turn @ r))
+def points(d: Dynamics, body: int, at: np.ndarray) -> Feature:
+    """Some points of a body [m], three components each, given where they are now (k, 3) or (3,) in the world."""
+    (J, velocity, bias), r = jac(d, body), at - d.data.xpos[body]
+    arm, turn = skew(r), velocity[3:]
+    inward = (r @ turn)[..., None] * turn - (turn @ turn) * r  # turn x (turn x r)
+    return Feature(
+        at.ravel(),
+        (velocity[:3] - (arm @ turn).reshape(-1, 3)).ravel(),
+        (J[:3] - (arm @ J[3:]).reshape(-1, 3, J.shape[1])).reshape(-1, J.shape[1]),
+        (bias[:3] - (arm @ bias[3:]).reshape(-1, 3) + inward).ravel(),
+    )
 
 
+@once
 def orientation(d: Dynamics, body: int) -> Feature:
     """A body's rotation matrix, and its angular velocity [rad/s]."""
-    J, bias = d.jac(body)
-    return Feature(d.data.xmat[body].reshape(3, 3).copy(), J[3:] @ d.qvel, J[3:], bias[3:])
+    J, velocity, bias = jac(d, body)
+    return Feature(d.data.xmat[body].reshape(3, 3).copy(), velocity[3:], J[3:], bias[3:])
 
 
-def joints(d: Dynamics, which: np.ndarray) -> Feature:
-    """Angles [rad] of some of the actuated joints, `which` (k,) their numbers or a mask."""
-    dofs = d.body.dofs[which]
-    return Feature(d.data.qpos[d.body.qpos[which]], d.qvel[dofs], np.eye(len(d.qvel))[dofs], np.zeros(len(dofs)))
+def joints(d: Dynamics) -> Feature:
+    """Angles [rad] of the actuated joints."""
+    b = d.body
+    return Feature(d.data.qpos[b.qpos], d.qvel[b.dofs], b.selection, np.zeros(len(b.dofs)))
 
 
 def neck(d: Dynamics) -> Feature:
     """Where the neck begins, relative to the centre of mass [m]."""
-    return difference(point(d, d.body.neck, d.data.xpos[d.body.neck].copy()), com(d))
+    return difference(points(d, d.body.neck, d.data.xpos[d.body.neck].copy()), com(d))
 
 
 def difference(a: Feature, b: Feature) -> Feature:
     """a - b of two features in the same space."""
-    return Feature(*(x - y for x, y in zip(a, b, strict=True)))
+    return Feature(*map(np.subtract, a, b))
 
 
-def mean(parts: list[Feature]) -> Feature:
-    """The mean of some points."""
-    return Feature(*(np.mean(xs, axis=0) for xs in zip(*parts, strict=True)))
+def joined(parts: list[Feature]) -> Feature:
+    """The components of one or more features as one."""
+    return parts[0] if len(parts) == 1 else Feature(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def root_rotation(d: Dynamics) -> np.ndarray:

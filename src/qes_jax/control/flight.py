@@ -42,7 +42,7 @@ class Flight:
         turn = yaw_frame(heading(d))
         before, now, after = (turn @ self.offset(side, time + s) for s in (-EPS, 0.0, EPS))
         speed, change = (after - before) / (2 * EPS), (after - 2 * now + before) / EPS**2
-        offset = features.difference(features.point(d, body, d.data.xpos[body].copy()), features.com(d))
+        offset = features.difference(features.points(d, body, d.data.xpos[body].copy()), features.com(d))
         flat = setpoint(features.orientation(d, body), turn, FOOT_KP, critical(FOOT_KP))
         return [setpoint(offset, now, ANKLE_KP, critical(ANKLE_KP), velocity=speed, acceleration=change), flat]
 

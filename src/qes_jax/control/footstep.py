@@ -52,16 +52,21 @@ def foresee(
     early, left = step.planned_end - ends, np.maximum(ends - time, 0.0)
     sooner = (1.0 - np.exp(-omega * early))[:, None] * capture  # how much nearer the capture point is than at the end
     places = landing - sooner + grown(off, held, left[:, None], omega, rate)
-    reached = np.clip(places, size * np.array([-c.behind, c.apart]), size * np.array([c.ahead, c.beside]))
-    cost = np.sum((places - reached) ** 2 + c.move_cost * (reached - landing) ** 2, axis=1) / size**2
+    reached = places.clip(size * np.array([-c.behind, c.apart]), size * np.array([c.ahead, c.beside]))
+    cost = (squared(places - reached) + c.move_cost * squared(reached - landing)) / size**2
     cost += c.time_cost * early**2 / size
-    way = np.linalg.norm(reached - frame @ (sole_middle(d, step.swing)[:2] - pivot), axis=1)
+    way = np.sqrt(squared(reached - frame @ (sole_middle(d, step.swing)[:2] - pivot)))
     hasty = left < np.sqrt(6.0 * way / c.quickest)
     best = int(np.argmin(cost + 1e6 * (early + 1.0) * hasty))
     step.place, step.end = pivot + reached[best] @ frame, float(ends[best])
 
 
+def squared(x: np.ndarray) -> np.ndarray:
+    """(S,) squared lengths of x (S, 2)."""
+    return x[:, 0] ** 2 + x[:, 1] ** 2
+
+
 def grown(off: np.ndarray, held: np.ndarray, left: np.ndarray, omega: float, rate: float) -> np.ndarray:
     """(S, 2) what a distance `off` (2,) becomes in `left` (S, 1) [s]: what the sole holds decays, the rest grows."""
-    small = np.clip(off, -held, held)
+    small = off.clip(-held, held)
     return small * np.exp(-rate * left) + (off - small) * np.exp(omega * left)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cached_property
+from math import cos, cosh, sin, sinh
 
 import numpy as np
 
@@ -102,21 +104,25 @@ class ComPath:
 
     def __call__(self, time: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, velocity and acceleration (2,) at `time` [s]; after the end the straight part goes on."""
-        T, w = self.duration, self.omega
-        t = min(time, T)
-        straight = self.p0 + (self.p1 - self.p0) * t / T, (self.p1 - self.p0) / T, np.zeros(2)
-        s = np.sinh(w * T)
-        ahead, behind = (self.p1 - self.pivot) / s, (self.p0 - self.pivot) / s
-        fall = ahead * np.sinh(w * t) + behind * np.sinh(w * (T - t))
-        speed = w * (ahead * np.cosh(w * t) - behind * np.cosh(w * (T - t)))
-        falling = self.pivot + fall, speed, w**2 * fall
-        even = self.even * (np.eye(2) - np.outer(self.side, self.side))
-        phase = np.pi / T
-        sine = self.sway * np.array([np.sin(phase * t), phase * np.cos(phase * t), -(phase**2) * np.sin(phase * t)])
-        parts = zip(straight, falling, sine, strict=True)
-        y, v, a = (f + even @ (e - f) + self.side * q for e, f, q in parts)
-        late = max(time - T, 0.0)
+        T, w, phase = self.duration, self.omega, np.pi / self.duration
+        t, late = min(time, T), max(time - T, 0.0)
+        up, down, sine = sinh(w * t), sinh(w * (T - t)), sin(phase * t)
+        y, v, a = np.array([
+            [1.0, t, up, down, sine],
+            [0.0, 1.0, w * cosh(w * t), -w * cosh(w * (T - t)), phase * cos(phase * t)],
+            [0.0, 0.0, w**2 * up, w**2 * down, -(phase**2) * sine],
+        ]) @ self._shares  # fmt: skip
         return y + late * v, v, a * (late == 0.0)
+
+    @cached_property
+    def _shares(self) -> np.ndarray:
+        """(5, 2) of 1, t, sinh w t, sinh w (T - t) and a sine."""
+        even = self.even * (np.eye(2) - np.outer(self.side, self.side))
+        fall, s = np.eye(2) - even, np.sinh(self.omega * self.duration)
+        return np.array([
+            fall @ self.pivot + even @ self.p0, even @ (self.p1 - self.p0) / self.duration,
+            fall @ (self.p1 - self.pivot) / s, fall @ (self.p0 - self.pivot) / s, self.sway * self.side,
+        ])  # fmt: skip
 
 
 def sway(hip_shift: float, duration: float, omega: float) -> float:

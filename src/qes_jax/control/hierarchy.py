@@ -39,4 +39,5 @@ class Solution(NamedTuple):
 
 def errors(problem: Hierarchy, x: np.ndarray) -> np.ndarray:
     """|A_i x - b_i| of every level."""
-    return np.array([np.linalg.norm(level.A @ x - level.b) for level in problem.levels])
+    residuals = (level.A @ x - level.b for level in problem.levels)
+    return np.array([(r @ r) ** 0.5 for r in residuals])

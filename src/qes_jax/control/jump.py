@@ -136,11 +136,10 @@ class Jump:
         held = [level for foot in feet for level in contact.whole(d, foot)]
         if self.flight is not None:
             held += [level for s in (0, 1) if s not in standing for level in self.flight.ankle(d, s, time)]
-        corners = [int(g) for foot in feet for g in foot.corners]
         acceleration = self._acceleration(d, time, standing)
         com = [rows(features.com(d), acceleration)]
         levels = (("contact", held), ("com", com), *self._free(d))
-        return Wish(con.contacts(d, corners), [], levels)
+        return Wish(con.contacts(d, [con.every_corner(d, foot) for foot in feet]), [], levels)
 
     def _free(self, d: Dynamics) -> tuple[tuple[str, list[Level]], ...]:
         """What contact and centre of mass leave free: lean, angular momentum, pose.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from qes_jax.control.constraints import Contacts
 from qes_jax.control.features import Feature, rotation_error
 from qes_jax.control.hierarchy import Level
 
@@ -13,8 +14,8 @@ def critical(kp: float) -> float:
 
 def rows(feature: Feature, acceleration: np.ndarray, weight: np.ndarray | float = 1.0) -> Level:
     """sqrt(weight) (J qacc + bias - acceleration): `acceleration` (k,) is d2y/dt2 wanted. weight a number or (k,)."""
-    scale = np.broadcast_to(np.sqrt(weight), feature.bias.shape)
-    return Level(scale[:, None] * feature.J, scale * (acceleration - feature.bias))
+    scale = np.sqrt(weight)
+    return Level((scale * feature.J.T).T, scale * (acceleration - feature.bias))
 
 
 def setpoint(
@@ -59,10 +60,10 @@ def momentum(feature: Feature, reference: np.ndarray | float, kp: float, weight:
     return rows(feature, kp * (reference - feature.value), weight)
 
 
-def minimum_torque(torque: tuple[np.ndarray, np.ndarray], which: np.ndarray, weight: float = 1.0) -> Level:
-    """|tau|^2 of some actuated joints. torque: the map tau = T x + t of `constraints.torque_map`."""
+def minimum_torque(c: Contacts, which: np.ndarray, weight: float = 1.0) -> Level:
+    """|tau|^2 of some actuated joints."""
     scale = weight**0.5
-    return Level(scale * torque[0][which], -scale * torque[1][which])
+    return Level(scale * c.T[which], -scale * c.t[which])
 
 
 def smallest(n: int, weight: np.ndarray) -> Level:

@@ -65,7 +65,10 @@ class Walker:
         self._at = {name: i for i, name in enumerate(body.joints)}
         swings = {"left_shoulder_swing": 1.0, "right_shoulder_swing": -1.0}  # an arm swings back, by its sign
         self._swings = np.array([swings.get(name, 0.0) for name in body.joints])
-        self._kinds = [joint_kind(n) for n in body.joints]
+        kinds = np.array([joint_kind(n) for n in body.joints])
+        self._knees = (kinds == "knee") + 0.5 * ((kinds == "hip_pitch") | (kinds == "ankle_pitch"))
+        self._elbows = (kinds == "elbow") * 1.0
+        self._rest_pose = body.rest[body.qpos]
 
     @property
     def parameters(self) -> WalkParameters:
@@ -89,23 +92,21 @@ class Walker:
         levels.append(("rest", self._rest(d, step, pushers)))
         return Wish(pushers, guarded, tuple(levels))
 
-    def _feet(self, d: Dynamics) -> tuple[list[Level], list[int], list[Feature]]:
+    def _feet(self, d: Dynamics) -> tuple[list[Level], list[Feature], list[Feature]]:
         """Objectives of standing feet, corners that may push, corners that may not sink."""
         held, pushing, guarded = [], [], []
         for foot, state in zip(self.body.feet, self.walk.states, strict=True):
             if state is FootState.SWING:
                 continue
-            front = ~foot.rear
-            sole = foot.rear | foot.ball
-            stands = {FootState.PLANT: sole, FootState.SUPPORT: sole, FootState.HEELOFF: front}
+            stands = ~foot.rear if state is FootState.HEELOFF else foot.sole
             which = {FootState.PLANT: foot.rear, FootState.HEELOFF: foot.ball}.get(state)
             held += contact.whole(d, foot) if which is None else contact.edge(d, foot, which)
-            low = {int(g): p for g in foot.corners if (p := con.corner(d, g)).value[2] < NEAR}
-            pushing += [int(g) for g in foot.corners[stands[state]] if int(g) in low]
-            guarded += [low[int(g)] for g in foot.corners[~stands[state] & sole] if int(g) in low]
+            low = con.lowest(d, foot)[:, 2] < NEAR
+            pushing.append(con.corners(d, foot, stands & low))
+            guarded.append(con.corners(d, foot, ~stands & foot.sole & low))
         return held, pushing, guarded
 
-    def _com(self, d: Dynamics, step: Step, time: float, pushing: list[int]) -> list[Level]:
+    def _com(self, d: Dynamics, step: Step, time: float, pushing: list[Feature]) -> list[Level]:
         """Back to the path, level at the rate at which an inverted pendulum's capture point would return; height."""
         y, v, a = step.path(time - step.start)
         w, k, kz = self.walk.omega, self.gains.capture, self.gains.height_kp
@@ -113,8 +114,8 @@ class Walker:
         z = self._height(com.value[:2], step, time)
         kp, kd = np.array([w * k, w * k, kz]), np.array([w + k, w + k, critical(kz)])
         wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
-        corners = d.data.geom_xpos[pushing][:, :2]
-        if not step.is_shift and len(pushing):
+        corners = np.concatenate([p.value.reshape(-1, 3) for p in pushing])[:, :2]
+        if not step.is_shift and len(corners):
             corners = corners + (1 - self.gains.sole) * (corners.mean(axis=0) - corners)
         return [rows(com, reachable(wanted, com.value, corners), np.array([1.0, 1.0, self.gains.height_weight]))]
 
@@ -128,8 +129,7 @@ class Walker:
     def _swing(self, d: Dynamics, step: Step, time: float) -> list[Level]:
         """Heel and ball each move to their places; the foot does not roll."""
         foot, p = self.body.feet[step.swing], step.parameters
-        heel = features.mean([con.corner(d, g) for g in foot.corners[foot.rear]])
-        ball = features.mean([con.corner(d, g) for g in foot.corners[foot.ball]])
+        heel, ball = contact.middle(d, foot, foot.rear), contact.middle(d, foot, foot.ball)
         half = 0.5 * float(np.linalg.norm(ball.value - heel.value))
         landing, left, done, lasts = step.place, step.end - time, step.done(time), step.end - step.lift_off
         ahead, up = half * step.forward, p.step_height
@@ -152,7 +152,7 @@ class Walker:
         else:
             z, speed, time = end - 0.1 * (left < 0), -0.1, soon
         rise, _ = target_acceleration(point.value[2], point.velocity[2], z, speed, time)
-        return rows(point, np.clip(np.append(flat, rise), -self.gains.most, self.gains.most))
+        return rows(point, np.append(flat, rise).clip(-self.gains.most, self.gains.most))
 
     def _rest(self, d: Dynamics, step: Step, c: con.Contacts) -> list[Level]:
         """Angular momentum, pose, headings, and the least torque in the arms."""
@@ -162,7 +162,7 @@ class Walker:
             momentum(scaled_momentum(d), 0.0, g.momentum_kp, g.momentum_weight),
             pose(d, g.pose_kp, weight, *self._pose(d, p)),
             *self._headings(d, p),
-            minimum_torque(con.torque_map(d, c), self.body.arms, g.torque_weight),
+            minimum_torque(c, self.body.arms, g.torque_weight),
         ]
 
     def _height(self, com: np.ndarray, step: Step, time: float) -> float:
@@ -194,12 +194,11 @@ class Walker:
 
     def _pose(self, d: Dynamics, p: WalkParameters) -> tuple[np.ndarray, np.ndarray]:
         """(A,) the rest pose with the bends that the parameters ask, the arms swinging against the legs; its rate."""
-        more = {"knee": p.knee, "hip_pitch": 0.5 * p.knee, "ankle_pitch": 0.5 * p.knee, "elbow": p.elbow}
-        pose = self.body.rest[self.body.qpos] + np.array([more.get(k, 0.0) for k in self._kinds])
+        pose = self._rest_pose + p.knee * self._knees + p.elbow * self._elbows
         for foot, state in zip(self.body.feet, self.walk.states, strict=True):
             if state is FootState.HEELOFF:
                 pose[self._at[f"{foot.side}_knee"]] += self.gains.heeloff_knee
-        swing, rate = np.outer(p.arm_swing * self._stride(d), self._swings)
+        swing, rate = p.arm_swing * self._stride(d)[:, None] * self._swings
         return pose + swing, rate
 
 

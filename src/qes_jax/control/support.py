@@ -44,10 +44,10 @@ def _turn(a: tuple, b: tuple, c: tuple) -> float:
 
 def nearest(polygon: np.ndarray, point: np.ndarray) -> np.ndarray:
     """The point of a convex polygon (H, 2), counter-clockwise, that is nearest to `point` (2,)."""
-    a, edge = polygon, np.roll(polygon, -1, axis=0) - polygon
+    a, edge = polygon, polygon[np.arange(1, len(polygon) + 1) % len(polygon)] - polygon
     offset = point - a
     if len(polygon) > 2 and np.all(edge[:, 0] * offset[:, 1] - edge[:, 1] * offset[:, 0] >= 0):
         return point
-    along = np.clip(np.sum(offset * edge, axis=1) / np.maximum(np.sum(edge**2, axis=1), 1e-12), 0.0, 1.0)
+    along = (np.sum(offset * edge, axis=1) / np.maximum(np.sum(edge**2, axis=1), 1e-12)).clip(0.0, 1.0)
     feet = a + along[:, None] * edge
     return feet[np.argmin(np.sum((point - feet) ** 2, axis=1))]

@@ -18,7 +18,7 @@ class Wish(NamedTuple):
     """What a controller wants at this instant."""
 
     contacts: con.Contacts  # corners that may push
-    guarded: list[Feature]  # corners that may not sink into the floor
+    guarded: list[Feature]  # corners that may not sink into the floor, three components each
     levels: tuple[tuple[str, list[Level]], ...]  # name and objectives of each priority, the first most important
 
 
@@ -31,16 +31,15 @@ class Outcome(NamedTuple):
     names: tuple[str, ...]  # of the levels
 
 
-def hierarchy(d: Dynamics, wish: Wish) -> tuple[Hierarchy, tuple[np.ndarray, np.ndarray]]:
-    """The problem of a tick, and the map from its unknowns to torques: laws of motion, then the wishes.
+def hierarchy(d: Dynamics, wish: Wish) -> Hierarchy:
+    """The problem of a tick: laws of motion, then the wishes.
 
     The last level also asks that all be small, so that it leaves nothing free.
     """
-    n = len(d.qvel) + wish.contacts.forces.shape[1]
-    torque = con.torque_map(d, wish.contacts)
+    n = wish.contacts.T.shape[1]
     limits = con.together([
         con.push_only(d, wish.contacts),
-        con.torque_limits(d, torque),
+        con.torque_limits(d, wish.contacts),
         con.no_penetration(wish.guarded, n),
         con.joint_limits(d, n),
     ])  # fmt: skip
@@ -48,16 +47,16 @@ def hierarchy(d: Dynamics, wish: Wish) -> tuple[Hierarchy, tuple[np.ndarray, np.
     small[: len(d.qvel)] = SMALL_ACCELERATION
     *upper, (_, last) = wish.levels
     levels = [con.equation_of_motion(d, wish.contacts), *(stack(parts, n) for _, parts in upper)]
-    return Hierarchy((*levels, stack([*last, smallest(n, small)], n)), limits.G, limits.h), torque
+    return Hierarchy((*levels, stack([*last, smallest(n, small)], n)), limits.G, limits.h)
 
 
 def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
     """Torques within their limits. Where the limits of joints and floor contradict each other they are dropped."""
-    problem, (T, t) = hierarchy(d, wish)
+    problem, (forces, T, t) = hierarchy(d, wish), wish.contacts
     found = solver(problem)
     if not found.feasible:
-        keep = wish.contacts.forces.shape[1] + 2 * len(t)
+        keep = forces.shape[1] + 2 * len(t)
         problem = Hierarchy(problem.levels, problem.G[:keep], problem.h[:keep])
         found = solver(problem)
-    torque = np.clip(T @ found.x + t, -d.body.max_torque, d.body.max_torque)
+    torque = (T @ found.x + t).clip(-d.body.max_torque, d.body.max_torque)
     return Outcome(torque, problem, found, ("motion", *(name for name, _ in wish.levels)))

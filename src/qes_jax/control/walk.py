@@ -7,7 +7,7 @@ import numpy as np
 from qes_jax.control import features
 from qes_jax.control.balance import sole_middle
 from qes_jax.control.body import Body
-from qes_jax.control.constraints import corner
+from qes_jax.control.constraints import lowest
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.gait import NORMAL, ComPath, FootState, WalkParameters, scaled, sway
 
@@ -88,7 +88,7 @@ class Walk:
         for side, state in enumerate(self.states):
             if state is FootState.PLANT:
                 foot = self.body.feet[side]
-                flat = all(corner(d, g).value[2] < TOUCH for g in foot.corners[foot.ball])
+                flat = np.all(lowest(d, foot)[foot.ball, 2] < TOUCH)
                 if flat or time - self.since[side] > PLANTING:
                     self._enter(side, FootState.SUPPORT, time)
 
@@ -144,7 +144,7 @@ def directions(heading: float) -> tuple[np.ndarray, np.ndarray]:
 
 def touches(d: Dynamics, side: int) -> bool:
     """Whether any corner of a foot is on the floor."""
-    return any(corner(d, g).value[2] < TOUCH for g in d.body.feet[side].corners)
+    return bool(np.any(lowest(d, d.body.feet[side])[:, 2] < TOUCH))
 
 
 def sole_length(d: Dynamics, side: int) -> float:
