@@ -1,5 +1,7 @@
 """Marks of what is wrong with a pose: red shells on what sinks into something, balance on the floor."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import viser
 
@@ -15,17 +17,20 @@ ABOVE = 0.004  # [m] above the floor
 
 
 class Marks:
-    """Shells below the body's links, the support's outline, and a disc below the centre of mass."""
+    """Shells around the body's links, the support's outline, and a disc below the centre of mass."""
 
-    def __init__(self, server: viser.ViserServer, world: World):
-        """Add them, hidden. The body's links must be there already, as /body/NAME."""
-        self._shells, m = [], world.plain
+    def __init__(self, server: viser.ViserServer, world: World, nodes: Sequence[viser.SceneNodeHandle]):
+        """Add them, hidden, for the links whose nodes are given.
+
+        They are not those nodes' children: a click on a hidden child is a click on its parent.
+        """
+        self._shells, self._nodes, m = [], nodes, world.plain
         for link, body in zip(world.layout.links, world.layout.link_ids + 1, strict=True):
             mesh = body_mesh(m, int(body), RED)
             assert mesh is not None
             mesh.merge_vertices(merge_tex=True, merge_norm=True)
             mesh.vertices = mesh.vertices + SWELL * mesh.vertex_normals
-            shell = add_glass(server, f"/body/{link}/sunk", mesh, RED, 0.75)
+            shell = add_glass(server, f"/sunk/{link}", mesh, RED, 0.75)
             shell.visible = False
             self._shells.append(shell)
         line = np.zeros((EDGES, 2, 3), np.float32)
@@ -33,9 +38,11 @@ class Marks:
         self._disc = server.scene.add_icosphere("/balance/com", 0.03, GREEN, scale=(1.0, 1.0, 0.1), cast_shadow=False)
 
     def show(self, verdict: Verdict | None) -> None:
-        """Mark what was found; None hides all."""
+        """Mark what was found where the links now are; None hides all."""
         sunk = np.zeros(len(self._shells), bool) if verdict is None else verdict.sunk()
-        for shell, on in zip(self._shells, sunk, strict=True):
+        for shell, node, on in zip(self._shells, self._nodes, sunk, strict=True):
+            if on:
+                shell.position, shell.wxyz = node.position, node.wxyz
             if shell.visible != bool(on):
                 shell.visible = bool(on)
         self._disc.visible = verdict is not None

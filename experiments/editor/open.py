@@ -10,8 +10,10 @@ import mujoco
 import numpy as np
 from clips import find_clips
 
-from editor.session import Place, Session
+from editor.actions import Place
+from editor.session import Session
 from qes_jax.authoring.catalogue import RECIPES
+from qes_jax.evaluate.view.guard import check_port
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import find_scene
@@ -34,6 +36,7 @@ ROOM = 0.3  # [m]
 
 def edit(options: Options) -> None:
     """Serve a session until Ctrl-C. Raises FileNotFoundError, KeyError or ValueError that says what there is."""
+    check_port(options.port)
     alone = build_world(CharacterConfig(height=options.height))
     qpos, scene = begin(options, alone)
     prior = trained_prior() if options.prior == "yes" else stay

@@ -57,7 +57,7 @@ class Stage:
         self._room()
         self.body = Figure(server, "/body", world)
         self.ghost = Figure(server, "/ghost", world, ghost=True)
-        self.marks = Marks(server, world)
+        self.marks = Marks(server, world, self.body.nodes)
         self.spheres = {name: self._sphere(name) for name in JOINTS}
         for joint in SKELETON[1:]:
             self._link(joint.link).on_click(lambda _, link=joint.link: say(first_joint(link)))
@@ -71,6 +71,11 @@ class Stage:
         self.server.scene.set_up_direction("+z")
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.fov = tuple(middle + AHEAD), tuple(middle), 0.75
+
+    def show_joints(self, on: bool) -> None:
+        """Whether the joints' spheres are seen."""
+        for sphere in self.spheres.values():
+            sphere.visible = on
 
     def colour(self, chosen: str, pinned: set[str], root: np.ndarray) -> None:
         """Colour the joints' spheres; the root's mark lies on the floor at `root` (3,)."""
