@@ -54,3 +54,9 @@ def test_doubled_headers_are_refused() -> None:
 def test_a_taken_port_is_an_error_and_not_the_next_port(port: int) -> None:
     with pytest.raises(ValueError, match="in use"):
         start(port)
+
+
+@pytest.mark.parametrize("number", [-1, 65536])
+def test_a_number_that_is_no_port_is_an_error(number: int) -> None:
+    with pytest.raises(ValueError, match=f"port is {number}: expected 0 to 65535"):
+        start(number)

@@ -7,8 +7,10 @@ of a message.
 """
 
 import contextlib
+import errno
 import http
 import io
+import socket
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -26,9 +28,10 @@ LARGEST = 1 << 20  # [bytes] of a message from a page; viser takes 50 MB
 def start(port: int) -> viser.ViserServer:
     """A server on exactly this port that answers only its own pages.
 
-    Raises ValueError where the port is taken (viser would take the next one), RuntimeError where viser no longer starts
+    Raises ValueError as `check_port` does (viser would take the next port), RuntimeError where viser no longer starts
     its connections in a way that can be guarded.
     """
+    check_port(port)
     with guarding() as guarded, contextlib.redirect_stdout(io.StringIO()):
         server = viser.ViserServer(host=HOST, port=port, verbose=False)
         if guarded and port in (0, server.get_port()):
@@ -36,7 +39,23 @@ def start(port: int) -> viser.ViserServer:
         server.stop()
     if not guarded:
         raise RuntimeError(f"viser {viser.__version__} cannot be guarded: use the version in constraints.txt")
-    raise ValueError(f"port {port} is in use on {HOST}: give another one with --port, or 0 for any that is free")
+    raise ValueError(unusable(port, "is in use"))
+
+
+def check_port(port: int) -> None:
+    """Raises ValueError for a number that is none of a port, or where something else listens: before long work."""
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port is {port}: expected 0 to 65535")
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        raise ValueError(unusable(port, "is in use" if taken else f"cannot be used ({error.strerror})")) from None
+
+
+def unusable(port: int, why: str) -> str:
+    """What to say of such a port."""
+    return f"port {port} {why} on {HOST}: give another one with --port, or 0 for any that is free"
 
 
 @contextlib.contextmanager
