@@ -1,6 +1,7 @@
 """The clips that a command names: built-in ones (built once, then kept in a cache), files, folders, whole scenes."""
 
 import hashlib
+import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -91,6 +92,23 @@ def own_clips(word: str) -> list[str]:
     return [n for n in members if not get_recipe(n).held_out]
 
 
+def held_out_names(config: RunConfig) -> list[str]:
+    """Our own held-out clips of what a run trains on: those of a category and a scene that its own clips are of.
+
+    Raises ValueError where none of its clips is our own.
+    """
+    words = scene_clips([w for w in config.scene if not is_scene_file(w)]) if config.scene else config.clips
+    kinds = {_kind(name) for word in words for name in own_clips(word)}
+    found = [name for name in [*RECIPES, *LIBRARY] if get_recipe(name).held_out and _kind(name) in kinds]
+    if not found:
+        raise ValueError("no clip of our own is held out from what this policy was trained on: name some with --clips")
+    return found
+
+
+def _kind(name: str) -> tuple[str, str]:
+    return category(name), get_recipe(name).scene.name
+
+
 def find_clips(words: Sequence[str]) -> list[Clip]:
     """Our own clips by name, family or category, others from files and folders.
 
@@ -112,6 +130,8 @@ def built_in(name: str) -> Clip:
 
 
 def _load(word: str) -> list[Clip]:
+    if Path(word).is_file() and not zipfile.is_zipfile(word):
+        raise ValueError(f"{word}: not a clip file; experiments/import_motion.py makes clips of recordings")
     try:
         return load_clips([word])
     except ClipError as error:

@@ -19,8 +19,10 @@ class Options:
     """How many start frames, an even sample of all frames; or all of them."""
     clips: Annotated[tuple[str, ...], tyro.conf.arg(metavar="CLIP ...")] = ()
     """Built-in clips by name, clip files or folders of them. Without any: those of the training."""
+    held_out: bool = False
+    """Our own clips of the kinds that it was trained on, held out from training."""
     recording: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="FILE ...")] = ()
-    """Recordings of a headset and two controllers (.json, .csv); the body starts in the A-pose."""
+    """Recordings of a headset and two controllers (.json, .csv), or tracks of them (.npz); it starts in the A-pose."""
     scene: str = "flat"
     """The room that the recordings are followed in."""
     seconds: float = 30.0

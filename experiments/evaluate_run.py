@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from clips import find_clips
+from clips import find_clips, held_out_names
 from evaluate import Options
 from render import render
 from settings import effective_env
@@ -54,7 +54,8 @@ def evaluate_run(options: Options) -> dict[str, Any]:
 def asked(trained: Trained, options: Options) -> list[Clip]:
     """The clips and recordings asked for, or those that the policy was trained on."""
     recordings = [read_recording(p, trained.config, options.scene) for p in options.recording]
-    return find_clips(options.clips) + recordings or trained.own_clips()
+    words = [*options.clips, *(held_out_names(trained.config) if options.held_out else ())]
+    return find_clips(words) + recordings or trained.own_clips()
 
 
 def follow(trained: Trained, trial: Trial, starts: np.ndarray, n_frames: int) -> Tracked:
@@ -77,7 +78,7 @@ def describe(trained: Trained, trial: Trial, options: Options, n_starts: int) ->
     return {
         "run": trained.folder.name,
         "clips": [c.name for c in trial.clips],
-        "unseen": bool(options.clips or options.recording) and not set(options.clips) <= set(trained.config.clips),
+        "unseen": bool(options.recording or options.held_out) or not set(options.clips) <= set(trained.config.clips),
         "starts": options.starts,
         "n_starts": n_starts,
         "seconds": options.seconds,

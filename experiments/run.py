@@ -50,6 +50,8 @@ def parse(argv: list[str]) -> Request:
             root: where run folders lie.
         """
         if resume is None:
+            if config.scene and config.clips != start.clips:
+                raise ValueError("give --clips or --scene, not both: a clip has its room (import_motion --scene)")
             return Request(config, None, tracker, root)
         if config != start:
             raise ValueError("--resume goes on with the settings saved in the run: leave out all others")

@@ -20,7 +20,7 @@ from qes_jax.evaluate.starts import continued
 from qes_jax.model.scene import moving_part
 from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.clip import FPS, Clip
-from qes_jax.motion.sensors import make_track, read_device, sensor_clip
+from qes_jax.motion.sensors import load_track, make_track, read_device, sensor_clip
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,12 @@ def _check_sight(trained: Trained, task: Task, params: EnvParams) -> None:
 
 
 def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:
-    """A device recording as a clip whose body is a stand-in in the A-pose."""
+    """A device recording, or a track made of one, as a clip whose body is a stand-in in the A-pose."""
     height = config.character.height
-    return sensor_clip(make_track(read_device(path), height), find_scene(scene), name=path.stem)
+    track = load_track(path) if path.suffix == ".npz" else make_track(read_device(path), height)
+    if track.height != height:
+        raise ValueError(f"{path}: a track for a body of {track.height} m, the policy's has {height} m")
+    return sensor_clip(track, find_scene(scene), name=path.stem)
 
 
 def follow_clips(trained: Trained, trial: Trial, count: int, seconds: float, start: float = 0.0) -> list[Episode]:

@@ -1,16 +1,20 @@
 """What --clips and --scene mean: names of our own clips, families, categories and scenes."""
 
+import dataclasses
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from qes_jax.authoring.catalogue import get_recipe
 from qes_jax.model.scene_file import read_scene
+from qes_jax.motion.sensors import make_track, read_device, save_track
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-from clips import own_clips, room_clips, scene_clips, scenes_for_rooms
-from settings import presets
+from clips import find_clips, held_out_names, own_clips, room_clips, scene_clips, scenes_for_rooms
+from settings import RunConfig, presets
+from trial import read_recording
 
 
 def test_a_name_wins_over_a_category_and_a_family_gives_its_training_clips() -> None:
@@ -45,6 +49,33 @@ def test_the_rooms_preset_trains_on_clips_of_flat_ground_stool_and_chair_alone()
     assert {(get_recipe(n).scene.name, get_recipe(n).held_out) for n in found} == {
         (scene, False) for scene in ("flat", "stool", "chair")
     }
+
+
+def test_a_recording_given_as_a_clip_is_told_of_the_importer(tmp_path: Path) -> None:
+    (tmp_path / "dance.bvh").write_text("HIERARCHY")
+    with pytest.raises(ValueError, match=r"dance\.bvh: not a clip file; .*import_motion"):
+        find_clips([str(tmp_path / "dance.bvh")])
+
+
+def test_a_recording_and_the_track_made_of_it_are_followed_alike(recordings: Path, tmp_path: Path) -> None:
+    file, config = recordings / "vr" / "aframe_grab_left.json", presets()["cpu"]
+    track = make_track(read_device(file), config.character.height)
+    save_track(tmp_path / "t.npz", track)
+    ours, theirs = (read_recording(path, config, "flat") for path in (tmp_path / "t.npz", file))
+    assert np.array_equal(ours.qpos, theirs.qpos) and np.array_equal(ours.sensor_pos, theirs.sensor_pos)
+    save_track(tmp_path / "t.npz", dataclasses.replace(track, height=1.5))
+    with pytest.raises(ValueError, match=r"t\.npz: a track for a body of 1\.5 m"):
+        read_recording(tmp_path / "t.npz", config, "flat")
+
+
+def test_held_out_are_clips_of_the_same_kinds_that_training_never_sees() -> None:
+    found = held_out_names(presets()["rooms"])
+    assert {"test_turn", "test_chair", "test_walk_side_02", "test_sit_stool_02"} <= set(found)
+    assert not [n for n in found if any(w in n for w in ("box", "couch", "high", "floor", "office"))]
+    assert all(get_recipe(n).held_out for n in found)
+    assert held_out_names(RunConfig(scene=("office_chair",))) == ["test_turn_office_02"]
+    with pytest.raises(ValueError, match="--clips"):
+        held_out_names(RunConfig(clips=("own.npz",)))
 
 
 @pytest.mark.slow

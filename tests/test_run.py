@@ -79,6 +79,7 @@ def test_sigterm_saves_and_ends_cleanly(tmp_path):
         (["--resume", "nothing"], "no run"),
         (["--clips", "no_such_clip"], "built-in clips are: walk"),
         (["--scene", "castle"], "castle"),
+        (["--scene", "stool", "--clips", "mine.npz"], "give --clips or --scene, not both"),
     ],
 )
 def test_a_wrong_word_is_one_clear_line(tmp_path, arguments, words):
