@@ -105,7 +105,12 @@ def gait(rows: Rows) -> str:
         f"{g['thorax_yaw_deg']:.1f}, against each other {g['between_yaw_deg']:.1f}; correlation "
         f"{g['thorax_with_pelvis']:+.2f}.",
     ]
-    return "\n".join(f"- {line}" for line in lines) + "\n\nRanges are from the 2nd to the 98th percentile."
+    note = (
+        "Ranges are from the 2nd to the 98th percentile. Arms, pelvis and thorax follow references that the walk's "
+        "parameters prescribe in proportion to the hips' swing (arm_swing, hip_turn, shoulder_turn): that they go "
+        "against the legs and each other does not emerge from the objectives; the heel-off is a state of the foot."
+    )
+    return "\n".join(f"- {line}" for line in lines) + "\n\n" + note
 
 
 def by_variant(rows: Rows) -> dict[str, list[dict]]:

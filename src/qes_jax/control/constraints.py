@@ -44,8 +44,8 @@ def every_corner(d: Dynamics, foot: Foot) -> Feature:
 
 def corners(d: Dynamics, foot: Foot, which: np.ndarray) -> Feature:
     """Those of some corners, `which` a mask (C,)."""
-    every = every_corner(d, foot)
-    return every if which.all() else Feature(*(x[np.repeat(which, 3)] for x in every))
+    rows = np.repeat(which, 3)
+    return Feature(*(x[rows] for x in every_corner(d, foot)))
 
 
 def contacts(d: Dynamics, parts: list[Feature]) -> Contacts:

@@ -1,5 +1,7 @@
 """The contact objective (setpoint): a standing foot, or the edge of it that stands, rests on the floor."""
 
+from math import atan2, cos, sin
+
 import numpy as np
 
 from qes_jax.control.body import Foot
@@ -25,7 +27,7 @@ def edge(d: Dynamics, foot: Foot, which: np.ndarray) -> list[Level]:
 
 def middle(d: Dynamics, foot: Foot, which: np.ndarray) -> Feature:
     """The middle of some corners of heel and ball (a mask), a point of the foot."""
-    return points(d, foot.body, lowest(d, foot)[which].mean(axis=0))
+    return points(d, foot.body, which @ lowest(d, foot) / np.count_nonzero(which))
 
 
 def _still(p: Feature) -> Level:
@@ -52,10 +54,10 @@ def _toes(d: Dynamics, foot: Foot) -> list[Level]:
 
 def level_frame(R: np.ndarray) -> np.ndarray:
     """The upright frame of R's heading, where its X axis points on the floor."""
-    return yaw_frame(float(np.arctan2(R[1, 0], R[0, 0])))
+    return yaw_frame(atan2(R[1, 0], R[0, 0]))
 
 
 def yaw_frame(yaw: float) -> np.ndarray:
     """Rotation matrix of a turn about Z [rad]."""
-    c, s = np.cos(yaw), np.sin(yaw)
+    c, s = cos(yaw), sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -47,13 +47,15 @@ def once(function: Function) -> Function:
 
 
 @once
-def jac(d: Dynamics, body: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """J (6, nv) of a body frame's velocity (linear, angular, world axes), that velocity (6,), and dJ/dt qvel (6,)."""
-    J, rate = np.zeros((2, 6, len(d.qvel)))
+def jac(d: Dynamics, body: int) -> np.ndarray:
+    """(6, nv + 2) of a body frame, linear, then angular, world axes: J, the velocity J qvel, and dJ/dt qvel."""
+    nv = len(d.qvel)
+    found, J, rate = np.empty((6, nv + 2)), *np.zeros((2, 6, nv))
     at = d.data.xpos[body]
     mujoco.mj_jac(d.body.m, d.data, J[:3], J[3:], at, body)
     mujoco.mj_jacDot(d.body.m, d.data, rate[:3], rate[3:], at, body)
-    return J, J @ d.qvel, rate @ d.qvel
+    found[:, :nv], found[:, nv], found[:, nv + 1] = J, J @ d.qvel, rate @ d.qvel
+    return found
 
 
 def read_dynamics(body: Body, data: mujoco.MjData) -> Dynamics:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from qes_jax.control.hierarchy import Hierarchy, Level, Solution, errors
-from qes_jax.control.priority import FREE, null_space, strict
+from qes_jax.control.priority import FREE, RANK_TOL, strict
 
 TOL = 1e-8  # of an inequality, relative to its size
 
@@ -61,23 +61,18 @@ class Fast:
         room = h - G @ x
         if Z.shape[1] == 0:  # nothing is left free
             return x if np.all(room >= -1e-9 * size) else None
-        A = level.A @ Z
+        A, is_last = level.A @ Z, level is problem.levels[-1]  # which leaves nothing free: H is definite
         H, f = A.T @ A, A.T @ (level.A @ x - level.b)
-        scale = len(f) / max(float(np.trace(H)), 1e-12)
-        H, f = scale * H, scale * f
         room[(-TOL * size < room) & (room < 0)] = 0.0  # x may touch a limit, by rounding beyond it
         for attempt in range(6):
             self._rows |= attempt >= 4
             index = np.flatnonzero(self._rows)
-            sense = self._active[index].astype(np.int32)
-            w, _, flag, info = daqp.solve(
-                H, f, G[index] @ Z, room[index], np.full(len(index), -FREE), sense, primal_tol=1e-9
-            )
-            if flag <= 0:
-                self._rows[:] = self._active[:] = False
-                return None
+            found = minimum(H, f, G[index] @ Z, room[index], self._active[index], is_last)
             self._active[:] = False
-            self._active[index] = info["lam"] > 1e-10
+            if found is None:
+                self._rows[:] = False
+                return None
+            w, self._active[index] = found
             y = x + Z @ w
             left = h - G @ y
             broken = left < -TOL * size
@@ -87,6 +82,21 @@ class Fast:
                 return y
             self._rows |= broken
         return None
+
+
+def minimum(
+    H: np.ndarray, f: np.ndarray, G: np.ndarray, h: np.ndarray, active: np.ndarray, is_definite: bool
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """argmin w H w / 2 + f w under G w <= h and which rows are active, or None. `active` (p,) bool is a guess."""
+    if is_definite and len(h) == 0:
+        _, w, failed = lapack.dposv(H, -f)
+        if not failed:
+            return w, active
+    scale = len(f) / max(float(np.trace(H)), 1e-12)
+    w, _, flag, info = daqp.solve(
+        scale * H, scale * f, G, h, np.full(len(h), -FREE), active.astype(np.int32), primal_tol=1e-9
+    )
+    return (w, info["lam"] > 1e-10) if flag > 0 else None
 
 
 def stacked(levels: Sequence[Level]) -> Level:
@@ -102,13 +112,21 @@ def solutions(level: Level) -> tuple[np.ndarray, np.ndarray] | None:
     if m > n or diagonal.min() < 1e-5 * diagonal.max():
         return None
     y, _ = lapack.dtrtrs(factor[:m], level.b, trans=1)
-    square = np.zeros((n, n), order="F")
-    square[:, :m] = factor
-    Q, _, _ = lapack.dorgqr(square, tau)
+    Q = orthogonal(factor, tau)
     return Q[:, :m] @ y, Q[:, m:]
 
 
 def free_directions(A: np.ndarray) -> np.ndarray:
-    """Orthonormal basis of the null space of A (m, k): by QR where its rows are independent, else by SVD."""
-    space = solutions(Level(A, np.zeros(len(A))))
-    return null_space(A) if space is None else space[1]
+    """Orthonormal basis of the null space of A (m, k), whose rows may depend on each other: QR with pivots."""
+    factor, _, tau, _, _ = lapack.dgeqp3(A.T)
+    size = np.abs(factor.diagonal())
+    rank = np.count_nonzero(size > RANK_TOL * size.max(initial=0.0))
+    return orthogonal(factor[:, :rank], tau[:rank])[:, rank:] if rank else np.eye(A.shape[1])
+
+
+def orthogonal(factor: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """(n, n) the whole of Q from the reflectors (n, m) of a QR factorisation."""
+    n, m = factor.shape
+    square = np.zeros((n, n), order="F")
+    square[:, :m] = factor
+    return lapack.dorgqr(square, tau)[0]

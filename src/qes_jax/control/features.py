@@ -47,22 +47,18 @@ def angular_momentum(d: Dynamics) -> Feature:
 
 def points(d: Dynamics, body: int, at: np.ndarray) -> Feature:
     """Some points of a body [m], three components each, given where they are now (k, 3) or (3,) in the world."""
-    (J, velocity, bias), r = jac(d, body), at - d.data.xpos[body]
-    arm, turn = skew(r), velocity[3:]
+    frame, r = jac(d, body), at - d.data.xpos[body]
+    moved = (frame[:3] - (skew(r) @ frame[3:]).reshape(-1, 3, frame.shape[1])).reshape(-1, frame.shape[1])
+    turn = frame[3:, -2]
     inward = (r @ turn)[..., None] * turn - (turn @ turn) * r  # turn x (turn x r)
-    return Feature(
-        at.ravel(),
-        (velocity[:3] - (arm @ turn).reshape(-1, 3)).ravel(),
-        (J[:3] - (arm @ J[3:]).reshape(-1, 3, J.shape[1])).reshape(-1, J.shape[1]),
-        (bias[:3] - (arm @ bias[3:]).reshape(-1, 3) + inward).ravel(),
-    )
+    return Feature(at.ravel(), moved[:, -2], moved[:, :-2], moved[:, -1] + inward.ravel())
 
 
 @once
 def orientation(d: Dynamics, body: int) -> Feature:
     """A body's rotation matrix, and its angular velocity [rad/s]."""
-    J, velocity, bias = jac(d, body)
-    return Feature(d.data.xmat[body].reshape(3, 3).copy(), velocity[3:], J[3:], bias[3:])
+    turn = jac(d, body)[3:]
+    return Feature(d.data.xmat[body].reshape(3, 3).copy(), turn[:, -2], turn[:, :-2], turn[:, -1])
 
 
 def joints(d: Dynamics) -> Feature:

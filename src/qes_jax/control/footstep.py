@@ -52,7 +52,8 @@ def foresee(
     early, left = step.planned_end - ends, np.maximum(ends - time, 0.0)
     sooner = (1.0 - np.exp(-omega * early))[:, None] * capture  # how much nearer the capture point is than at the end
     places = landing - sooner + grown(off, held, left[:, None], omega, rate)
-    reached = places.clip(size * np.array([-c.behind, c.apart]), size * np.array([c.ahead, c.beside]))
+    least, most = size * np.array([[-c.behind, c.apart], [c.ahead, c.beside]])
+    reached = places.clip(least, most)
     cost = (squared(places - reached) + c.move_cost * squared(reached - landing)) / size**2
     cost += c.time_cost * early**2 / size
     way = np.sqrt(squared(reached - frame @ (sole_middle(d, step.swing)[:2] - pivot)))

@@ -1,6 +1,7 @@
 """What the walk wants at an instant: objectives of each priority from the states of `walk`."""
 
 from dataclasses import dataclass
+from math import dist
 
 import mujoco
 import numpy as np
@@ -111,9 +112,11 @@ class Walker:
         y, v, a = step.path(time - step.start)
         w, k, kz = self.walk.omega, self.gains.capture, self.gains.height_kp
         com = features.com(d)
-        z = self._height(com.value[:2], step, time)
+        place, velocity, acceleration = np.zeros((3, 3))
+        place[:2], velocity[:2], acceleration[:2] = y, v, a
+        place[2] = self._height(com.value[:2], step, time)
         kp, kd = np.array([w * k, w * k, kz]), np.array([w + k, w + k, critical(kz)])
-        wanted = kp * (np.append(y, z) - com.value) + kd * (np.append(v, 0.0) - com.velocity) + np.append(a, 0.0)
+        wanted = kp * (place - com.value) + kd * (velocity - com.velocity) + acceleration
         corners = np.concatenate([p.value.reshape(-1, 3) for p in pushing])[:, :2]
         if not step.is_shift and len(corners):
             corners = corners + (1 - self.gains.sole) * (corners.mean(axis=0) - corners)
@@ -130,7 +133,7 @@ class Walker:
         """Heel and ball each move to their places; the foot does not roll."""
         foot, p = self.body.feet[step.swing], step.parameters
         heel, ball = contact.middle(d, foot, foot.rear), contact.middle(d, foot, foot.ball)
-        half = 0.5 * float(np.linalg.norm(ball.value - heel.value))
+        half = 0.5 * dist(ball.value, heel.value)
         landing, left, done, lasts = step.place, step.end - time, step.done(time), step.end - step.lift_off
         ahead, up = half * step.forward, p.step_height
         to_heel = self._towards(heel, landing - ahead, up, 0.0, done, left, lasts)
@@ -170,7 +173,7 @@ class Walker:
         leg = step.parameters.height * self.body.com_height
         if step.is_shift:
             return leg
-        away = [float(np.sum((com - foot) ** 2)) for foot in (step.path.pivot, step.place)]
+        away = [float(off @ off) for off in (com - step.path.pivot, com - step.place)]
         under, ahead = (leg - max(leg**2 - r2, 0.5 * leg**2) ** 0.5 for r2 in away)
         return leg - max(under, min(max(2 * step.done(time) - 1, 0.0), 1.0) * ahead)
 
@@ -204,7 +207,7 @@ class Walker:
 
 def one_row(direction: np.ndarray, level: Level) -> Level:
     """One direction (3,) of an objective of three rows."""
-    return Level((direction @ level.A)[None], np.array([direction @ level.b]))
+    return Level((direction @ level.A)[None], (direction @ level.b)[None])
 
 
 def pitch_frame(angle: float) -> np.ndarray:

@@ -1,6 +1,7 @@
 """The walking controller: states of the walk and of its feet; `stride` turns them into objectives."""
 
 from dataclasses import dataclass, field
+from math import cos, sin
 
 import numpy as np
 
@@ -138,7 +139,7 @@ class Walk:
 
 def directions(heading: float) -> tuple[np.ndarray, np.ndarray]:
     """Unit vectors (2,) forward and to the left."""
-    c, s = np.cos(heading), np.sin(heading)
+    c, s = cos(heading), sin(heading)
     return np.array([c, s]), np.array([-s, c])
 
 
