@@ -1,7 +1,6 @@
 """The clips that a command names: built-in ones (built once, then kept in a cache), files, folders, whole scenes."""
 
 import hashlib
-import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -130,8 +129,6 @@ def built_in(name: str) -> Clip:
 
 
 def _load(word: str) -> list[Clip]:
-    if Path(word).is_file() and not zipfile.is_zipfile(word):
-        raise ValueError(f"{word}: not a clip file; experiments/import_motion.py makes clips of recordings")
     try:
         return load_clips([word])
     except ClipError as error:

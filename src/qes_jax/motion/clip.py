@@ -4,6 +4,7 @@ import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import is_zipfile
 
 import numpy as np
 
@@ -111,6 +112,8 @@ def save_clip(path: str | Path, clip: Clip) -> None:
 def load_clip(path: str | Path) -> Clip:
     """Read a clip back, validated. Raises ClipError that names file, field and frame, or FileNotFoundError."""
     path = Path(path)
+    if path.is_file() and not is_zipfile(path):
+        raise ClipError(f"{path}: not a clip file; experiments/import_motion.py makes clips of recordings")
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {k: file[k] for k in ("meta", *ARRAYS)}
