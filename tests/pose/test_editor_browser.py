@@ -177,7 +177,7 @@ def test_both_hands_rise_in_symmetry_and_the_pose_comes_back_from_the_library(pa
     wait_until(lambda: says(page, "right wrist, position") and abs(height(page) - 1.15) < 2e-3)
 
     go_to(page, "Library")
-    page.locator("textarea:visible, input[type=text]:visible:not([role=combobox])").first.fill("both up")
+    page.locator("input.mantine-TextInput-input:visible").first.fill("both up", timeout=20000)
     time.sleep(1.0)
     press(page, "save this pose")
     wait_until(lambda: (folder / "poses" / "both up.json").is_file())
