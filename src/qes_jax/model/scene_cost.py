@@ -37,7 +37,7 @@ def compile_seconds(engine: MjxEngine, rows: int = 16) -> float:
     """Seconds to trace and compile three substeps of `rows` environments."""
     state = jax.vmap(lambda _: initial_state(engine.world))(jnp.arange(rows))
     ctrl = jnp.zeros((rows, engine.world.plain.nu))
-    cached = jax.config.read("jax_enable_compilation_cache")
+    cached = jax.config.jax_enable_compilation_cache
     jax.config.update("jax_enable_compilation_cache", False)
     try:
         began = time.perf_counter()
