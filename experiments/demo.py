@@ -13,8 +13,8 @@ CLIPS = ("test_chair", "test_sit_stool_02")  # held out from training
 
 def main(argv: list[str]) -> int:
     """Evaluate and play the shipped weights, then train; argv goes to experiments/run.py."""
-    print("1. A policy that ships (experiments/weights/rooms), on clips it never saw, 16 starts of 20 s:\n", flush=True)
-    asked = ["rooms", "--clips", *CLIPS, "--starts", "16", "--seconds", "20", "--show", "1", "--out", str(SHOWN)]
+    print("1. A policy that ships (experiments/weights/rooms), on clips it never saw, 16 starts of 30 s:\n", flush=True)
+    asked = ["rooms", "--clips", *CLIPS, "--starts", "16", "--show", "1", "--out", str(SHOWN)]
     code = evaluate.main(asked)
     if code:
         return code
