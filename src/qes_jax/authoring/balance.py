@@ -11,6 +11,7 @@ from qes_jax.motion.clip import FPS
 
 SHIFT = 0.45  # [s] to bring the weight over from easy standing
 GRAVITY = 9.81  # [m/s^2]
+LOW, FLOAT = 4, 8  # half the windows [frames] of the pelvis's height, our choice
 
 
 def load(t: np.ndarray, stances: list[Stance], others: list[Stance]) -> np.ndarray:
@@ -31,8 +32,8 @@ def _blend(t: np.ndarray, start: float, seconds: float) -> np.ndarray:
 
 
 def pressure_point(t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
-    """Where the ground pushes (T, 2): from heel to ball below each foot, and from foot to foot with the load."""
-    points = np.zeros((len(t), 2, 2))
+    """Where the ground pushes (T, 3): from heel to ball below each foot, and from foot to foot with the load."""
+    points = np.zeros((len(t), 2, 3))
     for side, stances in enumerate(plan):
         for k, stance in enumerate(stances):
             on = (t >= stance.start) & (t <= stance.end)
@@ -43,8 +44,9 @@ def pressure_point(t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
             if k < len(stances) - 1:
                 length, far = (length, 0.06) if stance.peel is None else (stance.peel, 0.1)  # onto the toes
                 forward += far * np.clip(1 - (stance.end - t) / length, 0, 1)
-            x, y, _, yaw = stance.spot
-            points[on, side] = np.stack([x + forward * np.cos(yaw), y + forward * np.sin(yaw)], axis=-1)[on]
+            x, y, z, yaw = stance.spot
+            course = x + forward * np.cos(yaw), y + forward * np.sin(yaw), np.full(len(t), z)
+            points[on, side] = np.stack(course, axis=-1)[on]
     total = np.maximum(loads.sum(axis=1, keepdims=True), 1e-6)
     return np.einsum("ts,tsd->td", loads / total, points)
 
@@ -64,10 +66,13 @@ def pendulum(pressure: np.ndarray, height: np.ndarray) -> np.ndarray:
 def pelvis_height(
     body: Body, ankles: np.ndarray, pelvis_xy: np.ndarray, yaw: np.ndarray, rise: Angles = 0.0
 ) -> np.ndarray:
-    """Height (T,) of the pelvis: as both legs reach, no higher than standing on ground at `rise` [m], smooth."""
+    """Height (T,) of the pelvis: as both legs reach, no higher than standing on ground at `rise` [m], smooth.
+
+    Legs reach least when both stand. A body that followed them at once would fall and be thrown up again at each step.
+    In the hollows the mean over the longer window lies up to 7 mm above the reach, which soft knees have to spare.
+    """
     reach = np.minimum(reach_height(body, ankles, pelvis_xy, yaw), body.sole + STRAIGHT * body.leg + rise)
-    half = 1  # frames; the mean of minima over one window nowhere exceeds what it bounds
-    padded = np.pad(reach, half, mode="edge")
-    low = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).min(axis=-1)
-    window = np.hanning(2 * half + 3)[1:-1]
-    return np.convolve(np.pad(low, half, mode="edge"), window / window.sum(), mode="valid")
+    padded = np.pad(reach, LOW, mode="edge")
+    low = np.lib.stride_tricks.sliding_window_view(padded, 2 * LOW + 1).min(axis=-1)
+    window = np.hanning(2 * FLOAT + 3)[1:-1]
+    return np.convolve(np.pad(low, FLOAT, mode="edge"), window / window.sum(), mode="valid")

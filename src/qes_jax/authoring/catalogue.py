@@ -9,6 +9,7 @@ from qes_jax.authoring.body import LEFT, RIGHT, Body, make_body
 from qes_jax.authoring.controlled import CONTROLLED
 from qes_jax.authoring.furniture import Visit, seat_of
 from qes_jax.authoring.gestures import alive, look, point_at, reach, shift, squat, wave, write
+from qes_jax.authoring.ground import steady
 from qes_jax.authoring.ik import solve
 from qes_jax.authoring.library import FAMILIES, LIBRARY
 from qes_jax.authoring.recipe import Recipe
@@ -46,7 +47,7 @@ def build_qpos(name: str) -> np.ndarray:
     body, recipe = make_body(HEIGHT), get_recipe(name)
     rng = np.random.default_rng(recipe.seed)
     targets = alive(recipe.tell(body, rng), rng)
-    return solve(body, targets, recipe.scene.pieces if recipe.solid else None)
+    return solve(body, steady(body, targets), recipe.scene.pieces if recipe.solid else None)
 
 
 def get_recipe(name: str) -> Recipe:

@@ -155,7 +155,8 @@ def step_targets(
     pitch, toes = (np.stack([f[i] for f in feet], axis=1) for i in (1, 2))
     heading = np.stack([f[3] for f in feet], axis=1)
     loads = np.stack([load(t, plan[side], plan[1 - side]) for side in (LEFT, RIGHT)], axis=1)
-    com = pendulum(pressure_point(t, plan, loads), np.full(len(t), 0.95))
+    pressure = pressure_point(t, plan, loads)
+    com = pendulum(pressure[:, :2], np.full(len(t), 0.95))
     rest = standing(body, Stand(np.stack([p[0].spot for p in plan])), len(t))
     ahead = np.stack([np.cos(yaw), np.sin(yaw)], axis=-1)
     apart = smooth(
@@ -172,6 +173,7 @@ def step_targets(
         pelvis_pos=np.column_stack([com, pelvis_height(body, ankles, com, pelvis_yaw, rise)]),
         pelvis_quat=wxyz(turned(pelvis_yaw, 0.03 + 0.4 * lean, 0.05 * weight)),
         com=com,
+        pressure=pressure,
         thorax_quat=wxyz(turned(body_yaw + 0.12 * apart, 0.03 + 0.03 * np.abs(apart) + lean, -0.015 * weight)),
         head_quat=wxyz(turned(look_ahead(yaw), 0.02)),
         arms=arm_swing(apart),

@@ -56,6 +56,7 @@ class Targets:
     pelvis_weight: np.ndarray  # (T,) of its x and y; its height always counts
     com: np.ndarray  # (T, 2) centre of mass on the floor
     com_weight: np.ndarray  # (T,)
+    pressure: np.ndarray  # (T, 3) where steps plan that the ground pushes, NaN where nothing plans it
     thorax_quat: np.ndarray  # (T, 4)
     head_quat: np.ndarray  # (T, 4)
     arms: np.ndarray  # (T, 2, 6) arm hinges in the order of body.ARM [rad]
@@ -76,6 +77,11 @@ class Targets:
 def join(parts: list[Targets]) -> Targets:
     """One stretch after the other."""
     return Targets(*(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Targets)))
+
+
+def stretch(targets: Targets, first: int, end: int) -> Targets:
+    """The frames from `first` up to `end`."""
+    return Targets(*(getattr(targets, f.name)[first:end] for f in fields(Targets)))
 
 
 def wxyz(rotation: Rotation) -> np.ndarray:
@@ -103,6 +109,7 @@ def standing(body: Body, stand: Stand, frames: int) -> Targets:
         pelvis_weight=held(np.zeros(())),
         com=held(com),
         com_weight=held(np.ones(())),
+        pressure=held(np.full(3, np.nan)),
         thorax_quat=held(wxyz(turned(np.array([stand.yaw]), 0.03))[0]),
         head_quat=held(upright),
         arms=held(np.stack([arm_pose(**RELAXED)] * 2)),
