@@ -19,6 +19,8 @@ ROOMS = (
     *("sit_stool", "sit_chair"),
 )
 
+LARGE = (512, 256, 128)  # hidden layers that many clips need; for one walk they cost more time than they save
+
 
 @dataclass(frozen=True)
 class RunConfig:
@@ -56,6 +58,7 @@ def presets() -> dict[str, RunConfig]:
         "rooms": RunConfig(
             preset="rooms",
             clips=ROOMS,
+            ppo=replace(cpu(), actor_hidden=LARGE, critic_hidden=LARGE),
             samples=20_000_000,
             evaluate_every=180,
             evaluate_starts=96,

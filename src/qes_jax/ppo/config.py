@@ -37,8 +37,8 @@ class PPOConfig:
     bound_coef: float = 1.0  # on the square of what |mean action| exceeds 1 by: the environment clips there
     mirror_weight: float = 0.0  # of the mirrored copy of each minibatch, against 1 of the samples themselves
 
-    actor_hidden: tuple[int, ...] = (512, 256, 128)
-    critic_hidden: tuple[int, ...] = (512, 256, 128)
+    actor_hidden: tuple[int, ...] = (300, 200, 100)
+    critic_hidden: tuple[int, ...] = (300, 200, 100)
     activation: str = "elu"
     last_layer_scale: float = 0.01  # of the actor: first mean actions are near zero
     log_std_init: float = -1.6
