@@ -4,7 +4,7 @@ import numpy as np
 from scipy.linalg import solve_banded
 
 from qes_jax.authoring.body import Body
-from qes_jax.authoring.feet import Plan, Stance
+from qes_jax.authoring.feet import Plan, Stance, peel_time
 from qes_jax.authoring.targets import CENTER, STRAIGHT, reach_height
 from qes_jax.authoring.timeline import Angles
 from qes_jax.motion.clip import FPS
@@ -31,24 +31,34 @@ def _blend(t: np.ndarray, start: float, seconds: float) -> np.ndarray:
     return u * u * (3 - 2 * u)
 
 
-def pressure_point(t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
-    """Where the ground pushes (T, 3): from heel to ball below each foot, and from foot to foot with the load."""
+def pressure_point(body: Body, t: np.ndarray, plan: Plan, loads: np.ndarray) -> np.ndarray:
+    """Where the ground pushes (T, 3): from heel to toes below each foot, and from foot to foot with the load."""
     points = np.zeros((len(t), 2, 3))
     for side, stances in enumerate(plan):
-        for k, stance in enumerate(stances):
+        for stance in stances:
             on = (t >= stance.start) & (t <= stance.end)
-            length = min(0.5 * (stance.end - stance.start), 0.3)
-            forward = np.full(len(t), CENTER)
-            if k > 0:
-                forward -= 0.06 * np.clip(1 - (t - stance.start) / length, 0, 1)
-            if k < len(stances) - 1:
-                length, far = (length, 0.06) if stance.peel is None else (stance.peel, 0.1)  # onto the toes
-                forward += far * np.clip(1 - (stance.end - t) / length, 0, 1)
+            forward = _forward(body, stance, t[on])
             x, y, z, yaw = stance.spot
-            course = x + forward * np.cos(yaw), y + forward * np.sin(yaw), np.full(len(t), z)
-            points[on, side] = np.stack(course, axis=-1)[on]
+            course = x + forward * np.cos(yaw), y + forward * np.sin(yaw), np.full(len(forward), z)
+            points[on, side] = np.stack(course, axis=-1)
     total = np.maximum(loads.sum(axis=1, keepdims=True), 1e-6)
     return np.einsum("ts,tsd->td", loads / total, points)
+
+
+def _forward(body: Body, stance: Stance, t: np.ndarray) -> np.ndarray:
+    """How far ahead of the ankle (T,) one foot bears: near the heel it lands on, on its toes once the heel is up."""
+    times, places = [0.0], [CENTER]
+    if np.isfinite(stance.start):
+        settled = min(0.5 * (stance.end - stance.start), 0.3)
+        times, places = [stance.start, stance.start + settled], [CENTER - 0.06, CENTER]
+    if np.isfinite(stance.end):
+        ball, rise = body.toe_joint[0], stance.end - peel_time(stance)
+        before = max(rise - 0.3, times[-1] if np.isfinite(stance.start) else -np.inf)
+        times += [before, rise, stance.end]
+        places += [CENTER, ball, ball + 0.4 * body.toe]
+        if not np.isfinite(stance.start):
+            times, places = times[1:], places[1:]
+    return np.interp(t, times, places)
 
 
 def pendulum(pressure: np.ndarray, height: np.ndarray) -> np.ndarray:

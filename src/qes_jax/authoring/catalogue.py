@@ -195,7 +195,7 @@ def _box_recipe(
         Piece(f"box{k}", "box", (depth, 0.8, height), (x + k * (depth + gap), 0.0, 0.0))
         for k, height in enumerate(heights)
     )
-    return Recipe(partial(_boxes, pieces=pieces, **choices), Scene("boxes", pieces), held_out, seed)
+    return Recipe(partial(_boxes, pieces=pieces, **choices), Scene("boxes", pieces), held_out, seed, solid=True)
 
 
 RECIPES: dict[str, Recipe] = {

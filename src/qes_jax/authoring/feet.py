@@ -73,10 +73,15 @@ def stance_pitch(stance: Stance, t: np.ndarray) -> np.ndarray:
     """Pitch [rad] of a standing foot, toes down positive: first the sole slaps down, at the end the heel peels off."""
     length = stance.end - stance.start
     slap = min(0.16, 0.25 * length)
-    peel = min(0.15 + 0.25 * stance.push, 0.5 * length) if stance.peel is None else stance.peel
     down = np.clip(1 - (t - stance.start) / slap, 0.0, 1.0) ** 2
-    up = np.clip(1 - (stance.end - t) / peel, 0.0, 1.0) ** 2
+    up = np.clip(1 - (stance.end - t) / peel_time(stance), 0.0, 1.0) ** 2
     return stance.push * up - stance.strike * down
+
+
+def peel_time(stance: Stance) -> float:
+    """For how long [s] the heel is up at the end of a stance."""
+    length = stance.end - stance.start
+    return min(0.15 + 0.25 * stance.push, 0.5 * length) if stance.peel is None else stance.peel
 
 
 def toe_bend(pitch: np.ndarray) -> np.ndarray:

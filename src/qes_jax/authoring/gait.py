@@ -155,7 +155,7 @@ def step_targets(
     pitch, toes = (np.stack([f[i] for f in feet], axis=1) for i in (1, 2))
     heading = np.stack([f[3] for f in feet], axis=1)
     loads = np.stack([load(t, plan[side], plan[1 - side]) for side in (LEFT, RIGHT)], axis=1)
-    pressure = pressure_point(t, plan, loads)
+    pressure = pressure_point(body, t, plan, loads)
     com = pendulum(pressure[:, :2], np.full(len(t), 0.95))
     rest = standing(body, Stand(np.stack([p[0].spot for p in plan])), len(t))
     ahead = np.stack([np.cos(yaw), np.sin(yaw)], axis=-1)

@@ -39,17 +39,19 @@ def _planned(targets: Targets) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def push(world: World, qpos: np.ndarray, ground: np.ndarray | float = 0.0) -> tuple[np.ndarray, np.ndarray]:
-    """What qpos (T, nq) at FPS needs if feet alone bear: upward force (T,) in body weights, its place (T, 2) [m].
+def push(
+    world: World, qpos: np.ndarray, ground: np.ndarray | float = 0.0, fps: float = FPS
+) -> tuple[np.ndarray, np.ndarray]:
+    """What qpos (T, nq) needs if feet alone bear it: upward force (T,) in body weights, and its place (T, 2) [m].
 
     The place is the zero moment point at the height of the ground (T,) [m] (Vukobratovic & Borovac 2004).
     """
     m = world.plain
-    com, momentum = _course(m, qpos)
-    acceleration = np.gradient(np.gradient(com, 1 / FPS, axis=0), 1 / FPS, axis=0)
-    acceleration[1:-1] = np.diff(com, 2, axis=0) * FPS**2
+    com, momentum = _course(m, qpos, fps)
+    acceleration = np.zeros_like(com)
+    acceleration[1:-1] = np.diff(com, 2, axis=0) * fps**2
     acceleration = smooth(acceleration, SOFT)
-    spin = smooth(np.gradient(momentum, 1 / FPS, axis=0), SOFT) / m.body_subtreemass[1]
+    spin = smooth(np.gradient(momentum, 1 / fps, axis=0), SOFT) / m.body_subtreemass[1]
     up = np.maximum(acceleration[:, 2] + GRAVITY, 0.1 * GRAVITY)  # a falling body pushes nowhere
     lever = com[:, 2] - ground
     x = com[:, 0] - (lever * acceleration[:, 0] + spin[:, 1]) / up
@@ -57,12 +59,12 @@ def push(world: World, qpos: np.ndarray, ground: np.ndarray | float = 0.0) -> tu
     return acceleration[:, 2] / GRAVITY + 1, np.stack([x, y], axis=-1)
 
 
-def _course(m: mujoco.MjModel, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _course(m: mujoco.MjModel, qpos: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass (T, 3) [m] and angular momentum about it (T, 3) [kg m^2/s]."""
     data, com, momentum = mujoco.MjData(m), np.empty((len(qpos), 3)), np.empty((len(qpos), 3))
     for frame in range(len(qpos)):
         before, after = max(frame - 1, 0), min(frame + 1, len(qpos) - 1)
-        mujoco.mj_differentiatePos(m, data.qvel, max(after - before, 1) / FPS, qpos[before], qpos[after])
+        mujoco.mj_differentiatePos(m, data.qvel, max(after - before, 1) / fps, qpos[before], qpos[after])
         data.qpos[:] = qpos[frame]
         mujoco.mj_fwdPosition(m, data)
         mujoco.mj_fwdVelocity(m, data)

@@ -8,11 +8,13 @@ import numpy as np
 from scipy.ndimage import label
 from scipy.spatial import ConvexHull
 
+from qes_jax.authoring.ground import push
 from qes_jax.model.world import World
 from qes_jax.motion.build import clip_world
 from qes_jax.motion.clip import Clip
 
 TOUCH = 0.004  # [m] a corner of the foot this near to the ground stands on it
+BEYOND = 0.02  # [m] that the zero moment point may lie outside the support: soft soles, and corners not quite down
 SLOW = 0.12  # [m/s] slower than this the centre of mass must be over the support
 
 
@@ -26,6 +28,9 @@ class Quality:
     joint_speed: float
     joint_acceleration: float
     balance: float  # least margin of the centre of mass inside the support while it is slow, negative outside
+    push_least: float  # least and greatest upward force of the ground that the motion needs, in body weights
+    push_most: float
+    push_outside: float  # frames [%] on the floor alone in which it must act more than 2 cm outside what touches it
 
     def __str__(self) -> str:
         return "  ".join(f"{k} {v:.2f}" for k, v in asdict(self).items())
@@ -45,16 +50,19 @@ def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:
         g for g in range(m.ngeom) if "foot" in m.body(m.geom_bodyid[g]).name or "toes" in m.body(m.geom_bodyid[g]).name
     ]
     corners = [g for g in corners if m.geom_contype[g]]
-    near, places, depths, com, margins = [], [], [], [], []
+    near, places, depths, com, margins, supports = [], [], [], [], [], []
     for q in qpos:
         data.qpos[:] = q
         mujoco.mj_fwdPosition(m, data)
-        points, floor, objects = _touches(m, data)
+        points, alone, floor, objects = _touches(m, data)
         depths.append((floor, objects))
         places.append(data.geom_xpos[corners])
         near.append([_gap(m, data, g) < TOUCH for g in corners])
         com.append(data.subtree_com[1].copy())
         margins.append(_margin(data.subtree_com[1, :2], points))
+        supports.append(points if alone else None)
+    force, place = push(world, qpos, fps=fps)
+    outside = [_margin(p, s) < -BEYOND for p, s in zip(place, supports, strict=True) if s is not None]
     hinges = qpos[:, layout.joint_qpos]
     speed = np.linalg.norm(np.gradient(np.array(com)[:, :2], 1 / fps, axis=0), axis=1)
     slow = np.array(margins)[speed < SLOW]
@@ -65,17 +73,21 @@ def measure(world: World, qpos: np.ndarray, fps: float) -> Quality:
         joint_speed=float(np.abs(np.diff(hinges, axis=0)).max() * fps),
         joint_acceleration=float(np.abs(np.diff(hinges, 2, axis=0)).max() * fps**2),
         balance=100 * float(slow.min()) if len(slow) else np.inf,
+        push_least=float(force.min()),
+        push_most=float(force.max()),
+        push_outside=100 * float(np.mean(outside)) if outside else 0.0,
     )
 
 
-def _touches(m: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, float, float]:
-    """Points of contact (C, 2), deepest below the floor, deepest inside an object [m]."""
+def _touches(m: mujoco.MjModel, data: mujoco.MjData) -> tuple[np.ndarray, bool, float, float]:
+    """Points of contact (C, 2), whether all are on the floor, deepest below it, deepest inside an object [m]."""
     floor = m.geom("floor").id
     contacts = [c for c in data.contact[: data.ncon] if c.dist < TOUCH]
     points = np.array([c.pos[:2] for c in contacts]).reshape(-1, 2)
     below = max((-c.dist for c in contacts if floor in c.geom.tolist()), default=0.0)
     inside = max((-c.dist for c in contacts if floor not in c.geom.tolist()), default=0.0)
-    return points, max(0.0, float(below)), max(0.0, float(inside))
+    alone = all(floor in c.geom.tolist() for c in contacts)
+    return points, alone, max(0.0, float(below)), max(0.0, float(inside))
 
 
 def _gap(m: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
