@@ -47,18 +47,13 @@ def pressure_point(body: Body, t: np.ndarray, plan: Plan, loads: np.ndarray) -> 
 
 def _forward(body: Body, stance: Stance, t: np.ndarray) -> np.ndarray:
     """How far ahead of the ankle (T,) one foot bears: near the heel it lands on, on its toes once the heel is up."""
-    times, places = [0.0], [CENTER]
-    if np.isfinite(stance.start):
-        settled = min(0.5 * (stance.end - stance.start), 0.3)
-        times, places = [stance.start, stance.start + settled], [CENTER - 0.06, CENTER]
-    if np.isfinite(stance.end):
-        ball, rise = body.toe_joint[0], stance.end - peel_time(stance)
-        before = max(rise - 0.3, times[-1] if np.isfinite(stance.start) else -np.inf)
-        times += [before, rise, stance.end]
-        places += [CENTER, ball, ball + 0.4 * body.toe]
-        if not np.isfinite(stance.start):
-            times, places = times[1:], places[1:]
-    return np.interp(t, times, places)
+    settle, peel = min(0.5 * (stance.end - stance.start), 0.3), peel_time(stance)
+    roll = float(np.clip(stance.end - peel - stance.start - settle, 1e-6, 0.3))  # to the ball, before the heel rises
+    landed, rolled, peeled = (
+        np.clip(1 - left / seconds, 0.0, 1.0)
+        for left, seconds in ((t - stance.start, settle), (stance.end - peel - t, roll), (stance.end - t, peel))
+    )
+    return CENTER - 0.06 * landed + (body.toe_joint[0] - CENTER) * rolled + 0.4 * body.toe * peeled
 
 
 def pendulum(pressure: np.ndarray, height: np.ndarray) -> np.ndarray:
