@@ -19,8 +19,9 @@ def check(name: str) -> None:
     assert 8.0 <= len(qpos) / FPS <= 40.0
     assert quality.foot_slide < 2.0
     assert quality.floor_depth < 1.0 and quality.object_depth < 1.0
-    assert quality.joint_speed < 13.0 and quality.joint_acceleration < 450.0
+    assert quality.joint_speed < 13.0 and quality.joint_acceleration < 500.0
     assert quality.balance > -9.0  # stepping down from 45 cm one leans ahead of the toes for a moment
+    assert quality.push_outside < 6.0 and quality.push_least > 0.4 and quality.push_most < 2.0
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -19,6 +19,8 @@ def check(name: str) -> None:
     assert quality.floor_depth < 1.0 and quality.object_depth < 1.0
     assert quality.joint_speed < 15.0 and quality.joint_acceleration < 500.0
     assert quality.balance > (-13.0 if on_points else -9.0)
+    assert quality.push_outside < (20.0 if on_points else 6.0)
+    assert quality.push_least > 0.4 and quality.push_most < 2.0
 
 
 @pytest.mark.parametrize("name", ["walk_side_04", "stand_write_00"])

@@ -25,6 +25,17 @@ def test_standing_still_is_faultless(still: tuple[World, np.ndarray]) -> None:
     quality = measure(*still, FPS)
     assert quality.foot_slide < 0.01 and quality.floor_depth < 0.02 and quality.object_depth == 0
     assert quality.balance > 5.0 and quality.joint_speed < 1e-6
+    assert quality.push_outside == 0 and quality.push_least == pytest.approx(1) == quality.push_most
+
+
+def test_what_feet_cannot_give_is_seen(still: tuple[World, np.ndarray]) -> None:
+    world, qpos = still
+    swayed, thrown = qpos.copy(), qpos.copy()
+    swayed[:, 0] += 0.05 * np.sin(np.arange(len(qpos)) / 3)  # up to 7 m/s^2
+    assert measure(world, swayed, FPS).push_outside > 50
+    thrown[:, 2] += 0.02 * np.sin(np.arange(len(qpos)) / 3)
+    quality = measure(world, thrown, FPS)
+    assert quality.push_least < 0.9 and quality.push_most > 1.1
 
 
 def test_sliding_and_sinking_are_seen(still: tuple[World, np.ndarray]) -> None:
