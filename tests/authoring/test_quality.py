@@ -33,7 +33,7 @@ def test_what_feet_cannot_give_is_seen(still: tuple[World, np.ndarray]) -> None:
     swayed, thrown = qpos.copy(), qpos.copy()
     swayed[:, 0] += 0.05 * np.sin(np.arange(len(qpos)) / 3)  # up to 7 m/s^2
     assert measure(world, swayed, FPS).push_outside > 50
-    thrown[:, 2] += 0.02 * np.sin(np.arange(len(qpos)) / 3)
+    thrown[:, 2] += 0.02 * np.sin(np.arange(len(qpos)) / 1.8)
     quality = measure(world, thrown, FPS)
     assert quality.push_least < 0.9 and quality.push_most > 1.1
 
