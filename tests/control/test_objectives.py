@@ -7,10 +7,11 @@ from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
 from qes_jax.control import constraints as con
+from qes_jax.control import contact
 from qes_jax.control.body import load_body
 from qes_jax.control.dynamics import read_dynamics
 from qes_jax.control.gait import ComPath, WalkParameters, scaled, style, sway
-from qes_jax.control.objectives import minimum_torque, target_acceleration
+from qes_jax.control.objectives import minimum_torque, setpoint, target_acceleration
 from qes_jax.control.support import hull, nearest, reachable
 
 
@@ -72,7 +73,7 @@ def test_hull_and_nearest_point() -> None:
             lambda w, q=points, p=p: np.sum((w @ q - p) ** 2), np.full(8, 1 / 8), bounds=[(0, 1)] * 8,
             constraints={"type": "eq", "fun": lambda w: w.sum() - 1}, tol=1e-12,
         )  # fmt: skip
-        np.testing.assert_allclose(nearest(shape, p), best.x @ points, atol=2e-4)
+        np.testing.assert_allclose(nearest(shape, (p[0], p[1])), best.x @ points, atol=2e-4)
 
 
 def test_reachable_keeps_what_the_soles_can_give() -> None:
@@ -107,3 +108,25 @@ def test_torques_and_forces_reproduce_mujocos_motion() -> None:
     np.testing.assert_allclose((data.qvel - velocity) / body.m.opt.timestep, x[:nv], rtol=1e-6, atol=1e-6)
     level = minimum_torque(c, body.arms, 4.0)
     assert np.sum((level.A @ x - level.b) ** 2) == pytest.approx(4.0 * np.sum((c.T @ x + c.t)[body.arms] ** 2))
+
+
+@pytest.mark.parametrize("name", ["humanoid", "ostrich"])
+def test_an_edge_in_independent_rows_asks_the_same(name: str) -> None:
+    """|A qacc - b|^2 differs from that of the corners, three rows each, by what no motion changes."""
+    body = load_body(name)
+    data = mujoco.MjData(body.m)
+    data.qpos[:] = body.rest
+    rng = np.random.default_rng(0)
+    data.qvel[:] = 0.3 * rng.normal(size=body.m.nv)
+    mujoco.mj_forward(body.m, data)
+    d, foot = read_dynamics(body, data), body.feet[0]
+    for which in (foot.ball, foot.rear):
+        points = con.corners(d, foot, which)
+        wanted = points.value.copy()
+        wanted[2::3] = 0.0
+        plain = setpoint(points, wanted, contact.KP, contact.KD)
+        edge, *_ = contact.edge(d, foot, which)
+        assert np.linalg.matrix_rank(edge.A) == len(edge.b)
+        motions = rng.normal(size=(8, body.m.nv))
+        cost = [np.sum((motions @ level.A.T - level.b) ** 2, axis=1) for level in (plain, edge)]
+        assert np.ptp(cost[0] - cost[1]) < 1e-9 * cost[0].max()

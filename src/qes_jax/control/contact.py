@@ -22,7 +22,17 @@ def whole(d: Dynamics, foot: Foot) -> list[Level]:
 
 def edge(d: Dynamics, foot: Foot, which: np.ndarray) -> list[Level]:
     """Some corners alone stand (a mask, the heel's or the ball's): the foot may roll over them."""
-    return [_still(corners(d, foot, which)), *_toes(d, foot)]
+    points = corners(d, foot, which)
+    still = _still(points)
+    return [_without_length(points.value, still) if len(still.b) == 6 else still, *_toes(d, foot)]
+
+
+def _without_length(value: np.ndarray, still: Level) -> Level:
+    """The same objective of two points (6,) of a rigid body in five rows: no motion changes their distance."""
+    along = (value[3:] - value[:3]) / np.linalg.norm(value[3:] - value[:3])
+    across = np.linalg.svd(along[None])[2][1:]  # (2, 3) two directions at right angles to it
+    turn = np.concatenate([np.concatenate([np.eye(3), np.eye(3)], axis=1), np.concatenate([-across, across], axis=1)])
+    return Level(0.5**0.5 * turn @ still.A, 0.5**0.5 * turn @ still.b)
 
 
 def middle(d: Dynamics, foot: Foot, which: np.ndarray) -> Feature:

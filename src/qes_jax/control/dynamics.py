@@ -50,11 +50,12 @@ def once(function: Function) -> Function:
 def jac(d: Dynamics, body: int) -> np.ndarray:
     """(6, nv + 2) of a body frame, linear, then angular, world axes: J, the velocity J qvel, and dJ/dt qvel."""
     nv = len(d.qvel)
-    found, J, rate = np.empty((6, nv + 2)), *np.zeros((2, 6, nv))
+    found, both = np.empty((6, nv + 2)), np.zeros((4, 3, nv))  # linear and angular of J, and of its rate
     at = d.data.xpos[body]
-    mujoco.mj_jac(d.body.m, d.data, J[:3], J[3:], at, body)
-    mujoco.mj_jacDot(d.body.m, d.data, rate[:3], rate[3:], at, body)
-    found[:, :nv], found[:, nv], found[:, nv + 1] = J, J @ d.qvel, rate @ d.qvel
+    mujoco.mj_jac(d.body.m, d.data, both[0], both[1], at, body)
+    mujoco.mj_jacDot(d.body.m, d.data, both[2], both[3], at, body)
+    found[:, :nv] = both[:2].reshape(6, nv)
+    found[:, nv:] = (both.reshape(2, 6, nv) @ d.qvel).T
     return found
 
 

@@ -14,8 +14,11 @@ def critical(kp: float) -> float:
 
 def rows(feature: Feature, acceleration: np.ndarray, weight: np.ndarray | float = 1.0) -> Level:
     """sqrt(weight) (J qacc + bias - acceleration): `acceleration` (k,) is d2y/dt2 wanted. weight a number or (k,)."""
+    error = acceleration - feature.bias
+    if isinstance(weight, float):
+        return Level(feature.J, error) if weight == 1.0 else Level(weight**0.5 * feature.J, weight**0.5 * error)
     scale = np.sqrt(weight)
-    return Level((scale * feature.J.T).T, scale * (acceleration - feature.bias))
+    return Level(scale[:, None] * feature.J, scale * error)
 
 
 def setpoint(

@@ -5,9 +5,15 @@ the soles. The paper asks for any acceleration and lets the body's rotation make
 that throws the trunk and the arms about.
 """
 
+from collections.abc import Iterable, Sequence
+from math import dist
+
 import numpy as np
 
 GRAVITY = 9.81
+
+
+Point = tuple[float, float]  # plain floats: NumPy's calls would cost more than the work on so few points
 
 
 def reachable(acceleration: np.ndarray, com: np.ndarray, corners: np.ndarray) -> np.ndarray:
@@ -17,20 +23,20 @@ def reachable(acceleration: np.ndarray, com: np.ndarray, corners: np.ndarray) ->
     """
     if len(corners) == 0:
         return acceleration
-    lift = max(GRAVITY + acceleration[2], 1.0) / com[2]
-    wanted = com[:2] - acceleration[:2] / lift
-    pressure = nearest(hull(corners), wanted)
-    return np.append(lift * (com[:2] - pressure), acceleration[2])
+    (ax, ay, az), (x, y, height) = acceleration.tolist(), com.tolist()
+    lift = max(GRAVITY + az, 1.0) / height
+    px, py = nearest(hull(corners.tolist()), (x - ax / lift, y - ay / lift))
+    return np.array([lift * (x - px), lift * (y - py), az])
 
 
-def hull(points: np.ndarray) -> np.ndarray:
-    """Convex hull (H, 2) of points (N, 2), counter-clockwise (Andrew's monotone chain)."""
-    ordered = sorted(map(tuple, points.tolist()))
-    return np.array(_chain(ordered)[:-1] + _chain(ordered[::-1])[:-1]) if len(ordered) > 1 else np.array(ordered)
+def hull(points: Iterable[Sequence[float]]) -> list[Point]:
+    """Convex hull of points (x, y), counter-clockwise (Andrew's monotone chain)."""
+    ordered = sorted((x, y) for x, y in points)
+    return _chain(ordered)[:-1] + _chain(ordered[::-1])[:-1] if len(ordered) > 1 else ordered
 
 
-def _chain(points: list[tuple]) -> list[tuple]:
-    chain: list[tuple] = []
+def _chain(points: list[Point]) -> list[Point]:
+    chain: list[Point] = []
     for p in points:
         while len(chain) > 1 and _turn(chain[-2], chain[-1], p) <= 0:
             chain.pop()
@@ -38,16 +44,21 @@ def _chain(points: list[tuple]) -> list[tuple]:
     return chain
 
 
-def _turn(a: tuple, b: tuple, c: tuple) -> float:
+def _turn(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
-def nearest(polygon: np.ndarray, point: np.ndarray) -> np.ndarray:
-    """The point of a convex polygon (H, 2), counter-clockwise, that is nearest to `point` (2,)."""
-    a, edge = polygon, polygon[np.arange(1, len(polygon) + 1) % len(polygon)] - polygon
-    offset = point - a
-    if len(polygon) > 2 and np.all(edge[:, 0] * offset[:, 1] - edge[:, 1] * offset[:, 0] >= 0):
+def nearest(polygon: list[Point], point: Point) -> Point:
+    """The point of a convex polygon, counter-clockwise, that is nearest to a point."""
+    edges = list(zip(polygon, polygon[1:] + polygon[:1], strict=True))
+    if len(polygon) > 2 and all(_turn(a, b, point) >= 0 for a, b in edges):
         return point
-    along = (np.sum(offset * edge, axis=1) / np.maximum(np.sum(edge**2, axis=1), 1e-12)).clip(0.0, 1.0)
-    feet = a + along[:, None] * edge
-    return feet[np.argmin(np.sum((point - feet) ** 2, axis=1))]
+    return min((_on_edge(a, b, point) for a, b in edges), key=lambda foot: dist(foot, point))
+
+
+def _on_edge(a: Point, b: Point, point: Point) -> Point:
+    """The point of an edge that is nearest."""
+    x, y = b[0] - a[0], b[1] - a[1]
+    along = ((point[0] - a[0]) * x + (point[1] - a[1]) * y) / max(x * x + y * y, 1e-12)
+    along = min(max(along, 0.0), 1.0)
+    return a[0] + along * x, a[1] + along * y
