@@ -33,6 +33,7 @@ def main(argv: list[str] | None = None) -> int:
     prepare_jax()
     from scene_sheet import save_sheet  # only now: they import JAX and OpenGL
 
+    from clips import overlap_lines
     from qes_jax.model.scene import SCENES
     from qes_jax.model.scene_cost import cost
     from qes_jax.model.scene_file import find_scene
@@ -43,6 +44,8 @@ def main(argv: list[str] | None = None) -> int:
     for scene in scenes:
         found[scene.name] = {k: v for k, v in asdict(cost(scene, options.compile)).items() if v is not None}
         print(f"{scene.name:14} " + ", ".join(f"{k} {v}" for k, v in found[scene.name].items()), flush=True)
+        for line in overlap_lines(scene):
+            print(line, flush=True)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, found)

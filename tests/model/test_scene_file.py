@@ -134,6 +134,8 @@ def box(**changes: str) -> str:
         (box(size="[1, 1]"), "piece 'desk': field 'size'"),
         (box(size="[1, 1, -1]"), "piece 'desk': a box needs three positive"),
         (box(size="[1, 1, true]"), "piece 'desk': field 'size'"),
+        (box(size="[60, 80, 45]"), "piece 'desk': field 'size' is .* lengths are in metres"),
+        (box(pos="[0, 150, 0]"), "piece 'desk': field 'pos' is .* lengths are in metres"),
         (box(size=""), "piece 'desk': a box needs three positive"),
         (box(size=f"[1, 1, 1{'0' * 400}]"), "piece 'desk': field 'size'"),
         (box(pos='"left"'), "piece 'desk': field 'pos'"),

@@ -12,8 +12,9 @@ yaw_degrees = 90  # or yaw, in radians; 0 if left out
 
 import math
 import tomllib
+import warnings
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,11 @@ import mujoco
 import numpy as np
 
 from qes_jax.model.scene import SCENES, Piece, Scene, make_piece
+from qes_jax.model.scene_check import SceneWarning, check_scene
 
 FIELDS = ("name", "kind", "size", "pos", "yaw", "yaw_degrees")
+MOST = {"size": 20.0, "pos": 100.0}  # [m] nothing of a room is larger or farther away
+LEFT_OUT = ("actuator", "equality", "tendon", "contact", "sensor", "keyframe")
 GEOMS = ("box", "sphere", "capsule", "cylinder", "ellipsoid")
 
 
@@ -46,10 +50,12 @@ def is_scene_file(word: str) -> bool:
 
 
 def read_scene(path: str | Path) -> Scene:
-    """A scene from a TOML or MJCF file. Raises SceneError, or FileNotFoundError."""
+    """A scene from a TOML or MJCF file. Raises SceneError, or FileNotFoundError; warns of what may not be meant."""
     path = Path(path)
     try:
-        return _from_toml(path) if path.suffix.lower() == ".toml" else Scene(path.stem, _bodies(path))
+        scene = _from_toml(path) if path.suffix.lower() == ".toml" else Scene(path.stem, _bodies(path))
+        check_scene(scene)
+        return scene
     except (SceneError, FileNotFoundError):
         raise
     except ValueError as error:
@@ -80,6 +86,11 @@ def _piece(path: Path, table: Mapping[str, Any], number: int) -> Piece:
     for field, count in (("size", 3), ("pos", 3), ("yaw", 0), ("yaw_degrees", 0)):
         if field in table and not _numbers(table[field], count):
             raise ValueError(f"{who}: field {field!r} is {table[field]!r}, expected {count or 'a'} number{'s'[:count]}")
+    for field, most in MOST.items():
+        if max(map(abs, table.get(field, [0]))) > most:
+            raise ValueError(f"{who}: field {field!r} is {table[field]!r}, beyond {most:.0f} m: lengths are in metres")
+    if abs(table.get("yaw", 0.0)) > 2 * math.pi:
+        raise ValueError(f"{who}: field 'yaw' is {table['yaw']} rad, over a full turn; for degrees give yaw_degrees")
     fields = dict(table)
     if "yaw_degrees" in fields:
         if "yaw" in fields:
@@ -116,13 +127,29 @@ def _bodies(path: Path) -> tuple[Piece, ...]:
         spec = mujoco.MjSpec.from_file(str(path))
         _check(spec)
         m = spec.compile()
+        _check_floor(path, m)
+    except SceneError:
+        raise
     except (ValueError, mujoco.FatalError) as error:
         raise SceneError(f"{path}: {' '.join(str(error).split())}") from None
     root = ET.fromstring(spec.to_xml())
-    elements = [e for world in root.iter("worldbody") for e in world.findall("body")]
+    elements = [body for world in root.iter("worldbody") for body in _below(world)]
     if not elements:
         raise SceneError(f"{path}: there is no body below the world, and a piece is one")
+    if left_out := [tag for tag in LEFT_OUT if root.find(f"{tag}/*") is not None]:
+        warnings.warn(f"{path}: left out, as pieces have none: {', '.join(left_out)}", SceneWarning, stacklevel=2)
     return tuple(_from_body(root, element, m.body(element.get("name"))) for element in elements)
+
+
+def _below(parent: ET.Element, childclass: str | None = None) -> Iterator[ET.Element]:
+    """Bodies below the world, those in frames among them, which pass their class on."""
+    for element in parent:
+        if element.tag == "frame":
+            yield from _below(element, element.get("childclass", childclass))
+        elif element.tag == "body":
+            if childclass and not element.get("childclass"):
+                element.set("childclass", childclass)
+            yield element
 
 
 def _check(spec: mujoco.MjSpec) -> None:
@@ -130,21 +157,46 @@ def _check(spec: mujoco.MjSpec) -> None:
     for geom in spec.worldbody.geoms:
         if geom.type != mujoco.mjtGeom.mjGEOM_PLANE:
             raise ValueError(f"geom {geom.name!r} lies in the world itself: put it into a body, which is a piece")
-    for body in spec.worldbody.bodies:
-        who = f"piece {body.name!r}"
+    if spec.flexes:
+        raise ValueError(f"flex {spec.flexes[0].name!r} is soft, and pieces are rigid")
+    for number, body in enumerate(spec.worldbody.bodies, start=1):
         if not body.name:
-            raise ValueError("a body below the world has no name")
-        for joint in body.find_all("joint"):
-            if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
-                raise ValueError(f"{who}: joint {joint.name!r} is neither hinge nor slide, and a piece has no others")
-        for geom in body.find_all("geom"):
-            kind = mujoco.mjtGeom(geom.type).name.removeprefix("mjGEOM_").lower()
-            if kind not in GEOMS:
-                raise ValueError(f"{who}: geom {geom.name!r} is a {kind}, expected {', '.join(GEOMS)}")
-            touches = bool(geom.contype or geom.conaffinity)
-            geom.contype, geom.conaffinity, geom.condim = 2 * touches, int(touches), 3
-            if geom.material:
-                geom.rgba, geom.material = spec.material(geom.material).rgba, ""
+            raise ValueError(f"body {number} below the world has no name, and a piece needs one")
+        _check_piece(spec, body)
+
+
+def _check_piece(spec: mujoco.MjSpec, body: mujoco.MjsBody) -> None:
+    who = f"piece {body.name!r}"
+    for joint in body.find_all("joint"):
+        if joint.type not in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+            kind = mujoco.mjtJoint(joint.type).name.removeprefix("mjJNT_").lower()
+            raise ValueError(
+                f"{who}: joint {joint.name!r} is a {kind} joint, neither hinge nor slide. Leave it out: a piece stands "
+                "where it is placed"
+            )
+    for seen in (*body.find_all("camera"), *body.find_all("light")):  # they may look at what is in another piece
+        spec.delete(seen)
+    geoms = body.find_all("geom")
+    if not geoms:
+        raise ValueError(f"{who}: there is no geom in it")
+    for number, geom in enumerate(geoms, start=1):
+        kind = mujoco.mjtGeom(geom.type).name.removeprefix("mjGEOM_").lower()
+        which = repr(geom.name) if geom.name else str(number)
+        if kind not in GEOMS:
+            raise ValueError(f"{who}: geom {which} is a {kind}, expected {', '.join(GEOMS)}")
+        touches = bool(geom.contype or geom.conaffinity)
+        geom.contype, geom.conaffinity, geom.condim = 2 * touches, int(touches), 3
+        if geom.material:
+            geom.rgba, geom.material = spec.material(geom.material).rgba, ""
+
+
+def _check_floor(path: Path, m: mujoco.MjModel) -> None:
+    """Raise SceneError at a plane that is not the floor, which is level and at height 0."""
+    data = mujoco.MjData(m)
+    mujoco.mj_kinematics(m, data)
+    for g in np.flatnonzero(m.geom_type == mujoco.mjtGeom.mjGEOM_PLANE):
+        if abs(data.geom_xpos[g, 2]) > 1e-3 or data.geom_xmat[g, 8] < 1 - 1e-6:
+            raise SceneError(f"{path}: plane {m.geom(g).name!r} is not the floor, level and at height 0: use a box")
 
 
 def _from_body(root: ET.Element, body: ET.Element, compiled: Any) -> Piece:
@@ -166,6 +218,9 @@ def _from_body(root: ET.Element, body: ET.Element, compiled: Any) -> Piece:
         body = holder
     model = ET.Element("mujoco", model=name)
     model.extend(deepcopy(e) for e in root if e.tag in ("compiler", "default"))
+    for geom in model.iter("geom"):  # of classes: what they refer to stays behind
+        geom.attrib.pop("material", None)
+        geom.attrib.pop("mesh", None)
     ET.SubElement(model, "worldbody").append(body)
     text = ET.tostring(model, encoding="unicode")
     x, y, z = (float(v) for v in pos)
