@@ -45,6 +45,8 @@ class Train:
     what: tuple[Literal["prior", "paper"], ...] = ("prior", "paper")
     steps: int = 5000
     """Of the prior's training, 256 edits each."""
+    even: float = 0.5
+    """A source of n poses gives n^even of the edits, in proportion: 1 as they come, 0 all sources alike."""
     curve: Path | None = None
     """Train on parts of the data instead, and write the learning curve (JSON, and a plot beside it)."""
     seed: int = 0

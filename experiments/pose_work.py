@@ -45,7 +45,7 @@ def train(options: Train) -> None:
 def _train_one(what: str, figure: Figure, poses: PoseSet, options: Train):
     if what == "paper":
         return train_paper(points_of(figure, poses.qpos), poses, options.seed, say=say)
-    return train_prior(figure, poses, options.seed, Schedule(updates=options.steps), say=say)
+    return train_prior(figure, poses, options.seed, Schedule(updates=options.steps, even=options.even), say=say)
 
 
 def _provenance(options: Train, poses: PoseSet) -> dict:

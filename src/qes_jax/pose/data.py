@@ -127,13 +127,27 @@ def load_poses(path: Path) -> PoseSet:
     return poses
 
 
-def pairs(poses: PoseSet, count: int, seconds: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def pairs(
+    poses: PoseSet, count: int, seconds: float, rng: np.random.Generator, chances: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows (count,) of start poses, and of target poses from the same clip within `seconds` of them.
 
-    As published: both are random frames of the same clip of one second.
+    As published: both are random frames of the same clip of one second. `chances` (M,) of each pose to be a start, even
+    ones if not given.
     """
-    start = rng.integers(0, len(poses.qpos), count)
+    sums = np.cumsum(np.ones(len(poses.qpos)) if chances is None else chances)
+    start = np.searchsorted(sums, rng.random(count) * sums[-1], side="right")
     reach = round(seconds * FPS)
     low = np.searchsorted(poses.clip, poses.clip[start], side="left")
     high = np.searchsorted(poses.clip, poses.clip[start], side="right") - 1
     return start, np.clip(start + rng.integers(-reach, reach + 1, count), low, high)
+
+
+def evened(poses: PoseSet, power: float) -> np.ndarray:
+    """(M,) chances by which a source of n poses is drawn from n^power as often: 1 as it comes, 0 every source alike.
+
+    A source is what `Source.source` tells: a recording studio's motions, or our own clips.
+    """
+    names = sorted({s.source for s in poses.sources})
+    source = np.array([names.index(s.source) for s in poses.sources])[poses.clip]
+    return np.bincount(source, minlength=len(names))[source] ** (power - 1.0)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from qes_jax.pose.data import PoseSet, in_chunks, pairs
+from qes_jax.pose.data import PoseSet, evened, in_chunks, pairs
 from qes_jax.pose.figure import Figure, Frames, difference, frames, move
 from qes_jax.pose.prior import PriorParams, learned, start_features, start_params
 from qes_jax.pose.residual import look_up
@@ -33,6 +33,7 @@ class Schedule:
     seconds: float = 1.0
     shifted: float = 0.2  # share of edits whose target pose stands elsewhere
     near: float = 0.2  # share of edits whose target pose is a few frames away, so that little is asked
+    even: float = 0.5  # sources of n poses are drawn from n^even as often: recordings are few. Chosen on validation
     hinge_weight: float = 0.02  # [m^2 / rad^2]
     spread_weight: float = 1e-4  # [m^2]
 
@@ -58,18 +59,22 @@ def train_prior(
     )
     state, qpos = optimizer.init(params.network), jnp.asarray(poses.qpos)
     update, network = _update(figure, params, optimizer, schedule), params.network
+    chances = evened(poses, schedule.even)
     for count in range(schedule.updates):
-        start, end = _pairs(poses, schedule, rng)
+        start, end = _pairs(poses, chances, schedule, rng)
         network, state, loss = update(network, state, qpos, start, end, jax.random.fold_in(key, count))
         if count % 250 == 249:
             say(f"update {count + 1}: loss {1e4 * float(loss):.2f} cm^2")
     return params._replace(network=network)
 
 
-def _pairs(poses: PoseSet, schedule: Schedule, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _pairs(
+    poses: PoseSet, chances: np.ndarray, schedule: Schedule, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Rows of start and target poses, a share of them near to each other."""
     few = round(schedule.near * schedule.batch)
-    both = pairs(poses, few, NEAR, rng), pairs(poses, schedule.batch - few, schedule.seconds, rng)
+    many = schedule.batch - few
+    both = pairs(poses, few, NEAR, rng, chances), pairs(poses, many, schedule.seconds, rng, chances)
     start, end = (np.concatenate(rows) for rows in zip(*both, strict=True))
     return start, end
 
