@@ -31,9 +31,9 @@ def main(argv: list[str] | None = None) -> int:
     """Print a line for each scene. Exit code 2 where a scene is unknown or its file is wrong."""
     options = tyro.cli(Options, description=__doc__, args=argv)
     prepare_jax()
+    from clips import overlap_lines
     from scene_sheet import save_sheet  # only now: they import JAX and OpenGL
 
-    from clips import overlap_lines
     from qes_jax.model.scene import SCENES
     from qes_jax.model.scene_cost import cost
     from qes_jax.model.scene_file import find_scene
