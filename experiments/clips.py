@@ -11,7 +11,6 @@ from settings import RunConfig
 import qes_jax
 from qes_jax.authoring.catalogue import RECIPES, build, category, get_recipe, names
 from qes_jax.authoring.library import LIBRARY
-from qes_jax.model.overlap import overlaps
 from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import is_scene_file, read_scene
 from qes_jax.motion.clip import Clip, ClipError, load_clip, save_clip
@@ -40,13 +39,8 @@ def room_clips(room: Scene, where: str) -> list[Clip]:
     if not clips:
         kinds = ", ".join(sorted(_kinds(scenes)))
         raise ValueError(f"{where}: no built-in clip fits this room; they use {kinds}. Give your own: --clips")
-    print("\n".join([*overlap_lines(room), f"{where}: {', '.join(c.name for c in clips)}"]), flush=True)
+    print(f"{where}: {', '.join(c.name for c in clips)}", flush=True)
     return clips
-
-
-def overlap_lines(scene: Scene) -> list[str]:
-    """A line for any two pieces that stand in each other."""
-    return [f"note: {a} and {b} stand {100 * deep:.0f} cm deep in each other" for a, b, deep in overlaps(scene)]
 
 
 def scenes_for_rooms() -> dict[str, Scene]:

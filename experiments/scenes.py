@@ -31,7 +31,6 @@ def main(argv: list[str] | None = None) -> int:
     """Print a line for each scene. Exit code 2 where a scene is unknown or its file is wrong."""
     options = tyro.cli(Options, description=__doc__, args=argv)
     prepare_jax()
-    from clips import overlap_lines
     from scene_sheet import save_sheet  # only now: they import JAX and OpenGL
 
     from qes_jax.model.scene import SCENES
@@ -44,8 +43,6 @@ def main(argv: list[str] | None = None) -> int:
     for scene in scenes:
         found[scene.name] = {k: v for k, v in asdict(cost(scene, options.compile)).items() if v is not None}
         print(f"{scene.name:14} " + ", ".join(f"{k} {v}" for k, v in found[scene.name].items()), flush=True)
-        for line in overlap_lines(scene):
-            print(line, flush=True)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, found)
