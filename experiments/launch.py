@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -30,6 +31,7 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(main)
     def run(*args, **kwargs) -> int:
+        warnings.formatwarning = _warned
         try:
             return main(*args, **kwargs)
         except KeyboardInterrupt:
@@ -42,6 +44,12 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
             return 2
 
     return run
+
+
+def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+    """One line of a warning that is our own; of others', where it was raised too."""
+    where = "" if category.__module__.startswith("qes_jax") else f"{filename}:{lineno}: {category.__name__}: "
+    return f"warning: {where}{message}\n"
 
 
 def _words(error: Exception) -> object:

@@ -26,7 +26,6 @@ from qes_jax.model.scene import SCENES, Piece, Scene, make_piece
 from qes_jax.model.scene_check import SceneWarning, check_scene
 
 FIELDS = ("name", "kind", "size", "pos", "yaw", "yaw_degrees")
-MOST = {"size": 20.0, "pos": 100.0}  # [m] nothing of a room is larger or farther away
 LEFT_OUT = ("actuator", "equality", "tendon", "contact", "sensor", "keyframe")
 GEOMS = ("box", "sphere", "capsule", "cylinder", "ellipsoid")
 
@@ -86,9 +85,6 @@ def _piece(path: Path, table: Mapping[str, Any], number: int) -> Piece:
     for field, count in (("size", 3), ("pos", 3), ("yaw", 0), ("yaw_degrees", 0)):
         if field in table and not _numbers(table[field], count):
             raise ValueError(f"{who}: field {field!r} is {table[field]!r}, expected {count or 'a'} number{'s'[:count]}")
-    for field, most in MOST.items():
-        if max(map(abs, table.get(field, [0]))) > most:
-            raise ValueError(f"{who}: field {field!r} is {table[field]!r}, beyond {most:.0f} m: lengths are in metres")
     if abs(table.get("yaw", 0.0)) > 2 * math.pi:
         raise ValueError(f"{who}: field 'yaw' is {table['yaw']} rad, over a full turn; for degrees give yaw_degrees")
     fields = dict(table)
@@ -182,9 +178,14 @@ def _check_piece(spec: mujoco.MjSpec, body: mujoco.MjsBody) -> None:
     for number, geom in enumerate(geoms, start=1):
         kind = mujoco.mjtGeom(geom.type).name.removeprefix("mjGEOM_").lower()
         which = repr(geom.name) if geom.name else str(number)
-        if kind not in GEOMS:
-            raise ValueError(f"{who}: geom {which} is a {kind}, expected {', '.join(GEOMS)}")
         touches = bool(geom.contype or geom.conaffinity)
+        if kind == "mesh" and not touches and len(geoms) > 1:
+            warnings.warn(f"{who}: geom {which}, a mesh for the eye, is left out", SceneWarning, stacklevel=2)
+            spec.delete(geom)
+            continue
+        if kind not in GEOMS:
+            hint = "; put boxes in its place" if kind == "mesh" else ""
+            raise ValueError(f"{who}: geom {which} is a {kind}, expected {', '.join(GEOMS)}{hint}")
         geom.contype, geom.conaffinity, geom.condim = 2 * touches, int(touches), 3
         if geom.material:
             geom.rgba, geom.material = spec.material(geom.material).rgba, ""
