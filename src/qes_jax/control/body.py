@@ -58,6 +58,7 @@ class Body:
     root: int  # body id
     rest: np.ndarray  # (nq,) standing on the floor, feet at x = 0
     selection: np.ndarray  # (A, nv) velocities of the actuated joints
+    moved: np.ndarray  # (nbody, nv) 1 where a velocity moves a body, else 0
     com_height: float  # [m] over the floor in the rest pose
 
 
@@ -83,8 +84,17 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
         arms=np.array([any(a in k for a in ARMS) for k in kinds]),
         feet=feet, head=m.body("head").id, neck=_first(m, "neck", "head"),
         trunk=_first(m, "thorax", m.body(root).name), root=root,
-        rest=standing, selection=np.eye(m.nv)[m.jnt_dofadr[joints]], com_height=_com_height(m, standing, root),
+        rest=standing, selection=np.eye(m.nv)[m.jnt_dofadr[joints]], moved=_moved(m),
+        com_height=_com_height(m, standing, root),
     )  # fmt: skip
+
+
+def _moved(m: mujoco.MjModel) -> np.ndarray:
+    """(nbody, nv) which velocities move which bodies: their own and their parents'."""
+    moved = (np.arange(m.nbody)[:, None] == m.dof_bodyid).astype(float)
+    for body in range(1, m.nbody):
+        moved[body] += moved[m.body_parentid[body]]
+    return moved
 
 
 def _first(m: mujoco.MjModel, *names: str) -> int:

@@ -17,6 +17,8 @@ FRICTION = 1.0
 # Edges of the pyramid |fx| + |fy| <= mu fz, MuJoCo's own (cone="pyramidal"), columns; the floor is flat.
 CONE = np.array([[FRICTION, -FRICTION, 0, 0], [0, 0, FRICTION, -FRICTION], [1.0, 1, 1, 1]])
 
+SIDES = np.array([[-1.0], [1.0]])  # signs of lower and upper limits
+
 
 class Contacts(NamedTuple):
     """C corners that may push: the generalised force per unit of lambda, and the motors' torques tau = T x + t."""
@@ -44,6 +46,9 @@ def every_corner(d: Dynamics, foot: Foot) -> Feature:
 
 def corners(d: Dynamics, foot: Foot, which: np.ndarray) -> Feature:
     """Those of some corners, `which` a mask (C,)."""
+    if not which.any():
+        none = np.zeros(0)
+        return Feature(none, none, np.zeros((0, len(d.qvel))), none)
     rows = np.repeat(which, 3)
     return Feature(*(x[rows] for x in every_corner(d, foot)))
 
@@ -52,7 +57,7 @@ def contacts(d: Dynamics, parts: list[Feature]) -> Contacts:
     """Contact model of some corners; where they push, M_a qacc + h_a - J_a^T f is what the motors do."""
     nv, a = len(d.qvel), d.body.dofs
     J = np.concatenate([np.zeros((0, nv)), *(p.J for p in parts)]).reshape(-1, 3, nv)
-    forces = d.body.mass * (J.transpose(2, 0, 1) @ CONE).reshape(nv, -1)
+    forces = d.body.mass * (CONE.T @ J).reshape(-1, nv).T
     return Contacts(forces, np.concatenate([d.M[a], -forces[a]], axis=1), d.h[a])
 
 
@@ -86,6 +91,7 @@ def no_penetration(parts: list[Feature], n: int, kd: float = 20.0) -> Limits:
 
     The paper's a >= 0 for points at rest; a point that sinks must be slowed, which the velocity's term asks.
     """
+    parts = [p for p in parts if len(p.value)]
     if not parts:
         return Limits(np.zeros((0, n)), np.zeros(0))
     p = joined(parts)
@@ -96,12 +102,13 @@ def no_penetration(parts: list[Feature], n: int, kd: float = 20.0) -> Limits:
 
 def joint_limits(d: Dynamics, n: int, near: float = 0.1, kp: float = 400.0) -> Limits:
     """Joints within `near` [rad] of a limit: its distance decays no faster than critically damped. A_near rows."""
-    q, v, (low, high), kd = d.data.qpos[d.body.qpos], d.qvel[d.body.dofs], d.body.range.T, 2 * kp**0.5
-    left, speed = np.concatenate([high - q, q - low]), np.concatenate([v, -v])
-    at = np.flatnonzero(left < near)
-    G = np.zeros((len(at), n))
-    G[np.arange(len(at)), d.body.dofs[at % len(q)]] = np.where(at < len(q), 1.0, -1.0)
-    return Limits(G, kp * left[at] - kd * speed[at])
+    b, q, kd = d.body, d.data.qpos[d.body.qpos], 2 * kp**0.5
+    left = SIDES * (b.range.T - q)
+    side, joint = (left < near).nonzero()
+    dof, sign = b.dofs[joint], SIDES[side, 0]
+    G = np.zeros((len(dof), n))
+    G[np.arange(len(dof)), dof] = sign
+    return Limits(G, kp * left[side, joint] - kd * sign * d.qvel[dof])
 
 
 def together(parts: list[Limits]) -> Limits:

@@ -4,12 +4,13 @@ The momentum features come from the root's six rows of the equation of motion (o
 M_r, h_r their inertia and bias, R, p the root's pose, c the centre of mass.
 """
 
+from math import atan2, hypot
 from typing import NamedTuple
 
 import mujoco
 import numpy as np
 
-from qes_jax.control.dynamics import Dynamics, jac, once, skew
+from qes_jax.control.dynamics import Dynamics, once, skew, twists
 
 
 class Feature(NamedTuple):
@@ -47,17 +48,16 @@ def angular_momentum(d: Dynamics) -> Feature:
 
 def points(d: Dynamics, body: int, at: np.ndarray) -> Feature:
     """Some points of a body [m], three components each, given where they are now (k, 3) or (3,) in the world."""
-    frame, r = jac(d, body), at - d.data.xpos[body]
-    moved = (frame[:3] - (skew(r) @ frame[3:]).reshape(-1, 3, frame.shape[1])).reshape(-1, frame.shape[1])
-    turn = frame[3:, -2]
-    inward = (r @ turn)[..., None] * turn - (turn @ turn) * r  # turn x (turn x r)
+    frame, arm = twists(d)[body], skew(at - d.data.subtree_com[d.body.root])
+    moved = (frame[3:] - (arm @ frame[:3]).reshape(-1, 3, frame.shape[1])).reshape(-1, frame.shape[1])
+    inward = moved[:, -2].reshape(-1, 3) @ skew(frame[:3, -2]).T  # angular velocity x velocity
     return Feature(at.ravel(), moved[:, -2], moved[:, :-2], moved[:, -1] + inward.ravel())
 
 
 @once
 def orientation(d: Dynamics, body: int) -> Feature:
     """A body's rotation matrix, and its angular velocity [rad/s]."""
-    turn = jac(d, body)[3:]
+    turn = twists(d)[body, :3]
     return Feature(d.data.xmat[body].reshape(3, 3).copy(), turn[:, -2], turn[:, :-2], turn[:, -1])
 
 
@@ -89,7 +89,18 @@ def root_rotation(d: Dynamics) -> np.ndarray:
 
 def rotation_error(target: np.ndarray, value: np.ndarray) -> np.ndarray:
     """(3,) [rad] the turn in the world that brings `value` to `target`, both rotation matrices."""
+    a, b, c, d, e, f, g, h, i = (target @ value.T).ravel().tolist()
+    x, y, z = h - f, c - g, d - b  # twice the axis times the sine
+    sine, cosine = 0.5 * hypot(x, y, z), 0.5 * (a + e + i - 1.0)
+    if cosine < -0.9:  # near half a turn, where the sine says little
+        return _half_turn(target @ value.T)
+    scale = 0.5 * atan2(sine, cosine) / sine if sine > 1e-9 else 0.5
+    return np.array([scale * x, scale * y, scale * z])
+
+
+def _half_turn(R: np.ndarray) -> np.ndarray:
+    """(3,) [rad] of any rotation matrix."""
     quat, vec = np.zeros(4), np.zeros(3)
-    mujoco.mju_mat2Quat(quat, (target @ value.T).ravel())
+    mujoco.mju_mat2Quat(quat, R.ravel())
     mujoco.mju_quat2Vel(vec, quat, 1.0)
     return vec

@@ -7,6 +7,7 @@ programme for place and time; here a handful of times is tried).
 """
 
 from dataclasses import dataclass
+from math import dist, exp
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from qes_jax.control.balance import sole_middle
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.walk import Step, capture_point
 
-SHARES = np.linspace(0.4, 1.0, 13)  # of a step's planned duration
+SHARES = [0.4 + 0.05 * i for i in range(13)]  # of a step's planned duration
 
 
 @dataclass(frozen=True)
@@ -46,28 +47,28 @@ def foresee(
     out, pivot = (1.0 if step.swing == 0 else -1.0), step.path.pivot
     frame = np.array([step.forward, [-out * step.forward[1], out * step.forward[0]]])
     y, v, _ = step.path(time - step.start)
-    off = frame @ (capture_point(d, omega) - (y + v / omega))
-    landing, capture = frame @ (step.landing - pivot), frame @ (step.capture - pivot)
-    ends = step.start + SHARES * step.path.duration
-    early, left = step.planned_end - ends, np.maximum(ends - time, 0.0)
-    sooner = (1.0 - np.exp(-omega * early))[:, None] * capture  # how much nearer the capture point is than at the end
-    places = landing - sooner + grown(off, held, left[:, None], omega, rate)
-    least, most = size * np.array([[-c.behind, c.apart], [c.ahead, c.beside]])
-    reached = places.clip(least, most)
-    cost = (squared(places - reached) + c.move_cost * squared(reached - landing)) / size**2
-    cost += c.time_cost * early**2 / size
-    way = np.sqrt(squared(reached - frame @ (sole_middle(d, step.swing)[:2] - pivot)))
-    hasty = left < np.sqrt(6.0 * way / c.quickest)
-    best = int(np.argmin(cost + 1e6 * (early + 1.0) * hasty))
-    step.place, step.end = pivot + reached[best] @ frame, float(ends[best])
+    seen = np.array([
+        capture_point(d, omega) - (y + v / omega), step.landing - pivot, step.capture - pivot,
+        sole_middle(d, step.swing)[:2] - pivot,
+    ])  # fmt: skip
+    off, landing, capture, foot = (seen @ frame.T).tolist()
+    reach, room = ((-c.behind, c.ahead), (c.apart, c.beside)), held.tolist()
 
+    def choice(share: float) -> tuple[float, list[float], float]:
+        """Cost, place and end of a step of this share of its duration."""
+        end = step.start + share * step.path.duration
+        early, left = step.planned_end - end, max(end - time, 0.0)
+        cost, place = c.time_cost * early**2 / size, []
+        sooner = 1.0 - exp(-omega * early)  # how much nearer the capture point is than at the end
+        decayed, runaway = exp(-rate * left), exp(omega * left)
+        for axis, (least, most) in enumerate(reach):
+            small = min(max(off[axis], -room[axis]), room[axis])  # what the sole holds
+            wanted = landing[axis] - sooner * capture[axis] + small * decayed + (off[axis] - small) * runaway
+            at = min(max(wanted, size * least), size * most)
+            cost += ((wanted - at) ** 2 + c.move_cost * (at - landing[axis]) ** 2) / size**2
+            place.append(at)
+        is_hasty = left**2 < 6.0 * dist(place, foot) / c.quickest
+        return cost + 1e6 * (early + 1.0) * is_hasty, place, end
 
-def squared(x: np.ndarray) -> np.ndarray:
-    """(S,) squared lengths of x (S, 2)."""
-    return x[:, 0] ** 2 + x[:, 1] ** 2
-
-
-def grown(off: np.ndarray, held: np.ndarray, left: np.ndarray, omega: float, rate: float) -> np.ndarray:
-    """(S, 2) what a distance `off` (2,) becomes in `left` (S, 1) [s]: what the sole holds decays, the rest grows."""
-    small = off.clip(-held, held)
-    return small * np.exp(-rate * left) + (off - small) * np.exp(omega * left)
+    _, place, step.end = min(map(choice, SHARES), key=lambda found: found[0])
+    step.place = pivot + place @ frame

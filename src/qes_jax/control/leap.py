@@ -13,7 +13,7 @@ from qes_jax.control.dynamics import read_dynamics
 from qes_jax.control.flight import heading
 from qes_jax.control.jump import Jump, JumpConfig
 from qes_jax.control.priority import Solver
-from qes_jax.control.simulate import Record, Stage
+from qes_jax.control.simulate import Record, Stage, without_gc
 
 LOW = 0.5  # of the standing height: fallen; a crouch goes lower than walking does
 
@@ -51,11 +51,12 @@ def watch_jump(stage: Stage, jump: Jump, duration: float) -> tuple[JumpResult, R
     start, facing = _place(stage)
     cpu, wall = clock.thread_time(), clock.perf_counter()
     air, turned, last = 0, 0.0, facing
-    while stage.data.time < duration - 1e-9 and not stage.record.fell:
-        stage.tick()
-        air += stage.data.ncon == 0
-        now = _place(stage)[1]
-        turned, last = turned + (now - last + np.pi) % (2 * np.pi) - np.pi, now
+    with without_gc():
+        while stage.data.time < duration - 1e-9 and not stage.record.fell:
+            stage.tick()
+            air += stage.data.ncon == 0
+            now = _place(stage)[1]
+            turned, last = turned + (now - last + np.pi) % (2 * np.pi) - np.pi, now
     goal = start + config.forward * jump.size * np.array([np.cos(facing), np.sin(facing)])
     record = stage.record
     record.cpu_s += clock.thread_time() - cpu

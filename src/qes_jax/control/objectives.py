@@ -1,5 +1,7 @@
 """Objectives (section 4 of the paper): what a feature's acceleration should be, as rows J qacc = a of a level."""
 
+from functools import cache
+
 import numpy as np
 
 from qes_jax.control.constraints import Contacts
@@ -69,8 +71,10 @@ def minimum_torque(c: Contacts, which: np.ndarray, weight: float = 1.0) -> Level
     return Level(scale * c.T[which], -scale * c.t[which])
 
 
-def smallest(n: int, weight: np.ndarray) -> Level:
-    """sum weight x^2, weights (n,): what decides where nothing else does."""
+@cache
+def smallest(nv: int, acceleration: float, n: int, force: float) -> Level:
+    """The sum of acceleration qacc^2 (nv) and force lambda^2, n in all: what decides where nothing else does."""
+    weight = np.repeat([acceleration, force], [nv, n - nv])
     return Level(np.diag(np.sqrt(weight)), np.zeros(n))
 
 

@@ -43,11 +43,10 @@ def hierarchy(d: Dynamics, wish: Wish) -> Hierarchy:
         con.no_penetration(wish.guarded, n),
         con.joint_limits(d, n),
     ])  # fmt: skip
-    small = np.full(n, SMALL_FORCE)
-    small[: len(d.qvel)] = SMALL_ACCELERATION
+    small = smallest(len(d.qvel), SMALL_ACCELERATION, n, SMALL_FORCE)
     *upper, (_, last) = wish.levels
     levels = [con.equation_of_motion(d, wish.contacts), *(stack(parts, n) for _, parts in upper)]
-    return Hierarchy((*levels, stack([*last, smallest(n, small)], n)), limits.G, limits.h)
+    return Hierarchy((*levels, stack([*last, small], n)), limits.G, limits.h)
 
 
 def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
