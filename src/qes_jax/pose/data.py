@@ -146,7 +146,7 @@ def pairs(
 def evened(poses: PoseSet, power: float) -> np.ndarray:
     """(M,) chances by which a source of n poses is drawn from n^power as often: 1 as it comes, 0 every source alike.
 
-    A source is what `Source.source` tells: a recording studio's motions, or our own clips.
+    A source is what `Source.source` tells: one recording, or all clips of our own making.
     """
     names = sorted({s.source for s in poses.sources})
     source = np.array([names.index(s.source) for s in poses.sources])[poses.clip]
