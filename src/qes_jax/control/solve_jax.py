@@ -1,5 +1,7 @@
 """Strict hierarchies in JAX: jitted, vmapped, float64, fixed shapes. Agrees with priority.strict (NumPy and DAQP).
 
+Three ways, each for what the one before it leaves: `solve_met`, hasty, then patient, and what follows.
+
 Algorithm 1 (de Lasa et al. 2010): each level is a quadratic programme in what the levels above leave free, x + Z w. The
 null space's width changes with contacts, so Z keeps its shape (n, n) and columns that are not free are zero.
 
@@ -8,14 +10,18 @@ optimal set. There an inequality with a positive multiplier is active at *every*
 makes the end exact by least squares, and it is locked with its level, whereby levels below keep a set with an interior.
 """
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.linalg import cho_factor, cho_solve
 
 from qes_jax.control.hierarchy import Hierarchy, Level, Solution
+from qes_jax.control.solve_met import solve_met
 
 RANK_TOL = 1e-6  # singular values below this share of the largest count as none
 LOST = 1e-9  # a row shorter than this share of its length before projection is rounding
@@ -37,18 +43,40 @@ class Step(NamedTuple):
     done: jax.Array
 
 
-def make_solver() -> Callable[[Hierarchy], Solution]:
+def make_solver(chunk: int | None = None) -> Callable[[Hierarchy], Solution]:
     """The solver of a batch: every array of the Hierarchy has a leading axis B. Float64, whatever the caller's default.
 
-    Shapes are static: pad levels with rows of zeros, G with rows of zeros and a positive h.
+    Shapes are static: pad levels with rows of zeros, G with rows of zeros and a positive h. `chunk` problems are solved
+    at a time, as many chunks at once as there are cores: a chunk lasts as long as its hardest problem. By default few
+    on a CPU, all on other devices. The slow way is taken by those alone that no quicker one solves.
     """
-    batched = jax.jit(jax.vmap(solve))
+    size = chunk or (4 if jax.default_backend() == "cpu" else 1 << 20)
+    met, every = jax.jit(jax.vmap(solve_met, (0, None))), jax.jit(jax.vmap(solve))
+    ways = (lambda p: met(p, False), lambda p: met(p, True), lambda p: (every(p), True))
+    pool = ThreadPoolExecutor(os.cpu_count())
 
     def run(problem: Hierarchy) -> Solution:
-        with jax.enable_x64(True):
-            return batched(jax.tree.map(lambda a: jnp.asarray(a, jnp.float64), problem))
+        problem = jax.tree.map(lambda a: np.asarray(a, np.float64), problem)
+        count, _, n = problem.G.shape
+        found = Solution(np.zeros((count, n)), np.zeros((count, len(problem.levels))), np.zeros(count, bool))
+        left = np.arange(count)
+        for way in ways:
+            parts = [np.resize(left[i : i + size], min(size, count)) for i in range(0, len(left), size)]
+            done = list(pool.map(lambda part, way=way: _solve_part(way, problem, part, found), parts))
+            left = left[~np.concatenate(done)[: len(left)]] if len(left) else left
+        return found
 
     return run
+
+
+def _solve_part(way: Callable, problem: Hierarchy, part: np.ndarray, found: Solution) -> np.ndarray:
+    """Solve the problems `part` (chunk,), write those that were into `found`; which they are (chunk,) bool."""
+    with jax.enable_x64(True):
+        solution, done = jax.tree.map(np.asarray, way(jax.tree.map(lambda a: a[part], problem)))
+    done = np.broadcast_to(done, part.shape)
+    for to, of in zip(found, solution, strict=True):
+        to[part[done]] = of[done]
+    return done
 
 
 def solve(problem: Hierarchy) -> Solution:
