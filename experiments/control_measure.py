@@ -107,9 +107,9 @@ def heel_off(rise: np.ndarray) -> Row:
     return {"stances": len(most), "heel_rise_m": float(np.median(most)), "heel_off_share": float(np.mean(most > 0.01))}
 
 
-def jump(variant: str, seed: int, solver: str = "strict") -> Row:
-    """One standing jump of the human; `seed` disturbs its start."""
-    result, record = run_jump(load_body(), VARIANTS[variant], lambda: solver_of(solver), seed)
+def jump(variant: str, seed: int, solver: str = "strict", body: str = "humanoid") -> Row:
+    """One standing jump; `seed` disturbs its start."""
+    result, record = run_jump(load_body(body), VARIANTS[variant], lambda: solver_of(solver), seed)
     return {**general(record), **result._asdict()}
 
 

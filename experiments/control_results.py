@@ -26,7 +26,8 @@ ROOT = Path(__file__).resolve().parents[1]
 STYLES = ("normal", "fast", "slow", "sad")
 BODIES = ("humanoid_arms2", "infant", "ostrich", "dinosaur", "humanoid_legs2", "humanoid_limbs2")
 WALKING = (3.0, 3.3)  # [s] when a walker is pushed: half a step apart
-OTHER_JUMPS = ("twist", "kick", "split", "forward")
+DOUBLED = ("humanoid_arms2", "humanoid_legs2", "humanoid_limbs2")
+OTHER_JUMPS = ("twist", "split", "forward")
 Task = tuple[str, str, tuple]  # a row's name, the function of control_measure, its arguments
 
 
@@ -54,10 +55,11 @@ def tasks(quick: bool) -> list[Task]:
     found: list[Task] = [(f"walk/humanoid/{s}", "walk", ("humanoid", s, seconds)) for s in STYLES]
     found += [(f"compare/walk/{s}", "walk", ("humanoid", "normal", compared, s)) for s in ("weighted", "strict")]
     found += [(f"compare/jump/{s}", "jump", ("up", 0, s)) for s in ("weighted", "strict")]
-    found += [(f"jump/up/{seed}", "jump", ("up", seed)) for seed in range(seeds)]
+    found += [(f"jump/{v}/{seed}", "jump", (v, seed)) for v in ("up", "kick") for seed in range(seeds)]
     found += [_push("walk", 20.0, at, quick) for at in ((3.0,) if quick else WALKING)]
     found += [_push("balance", size, 1.0, quick) for size in ((20.0,) if quick else (10.0, 15.0, 20.0, 30.0))]
     found += [(f"jump/{v}/{seed}", "jump", (v, seed)) for v in OTHER_JUMPS for seed in range(few)]
+    found += [(f"jump/up {b}/{seed}", "jump", ("up", seed, "strict", b)) for b in DOUBLED for seed in range(few)]
     found += [(f"walk/{b}/normal", "walk", (b, "normal", seconds)) for b in BODIES]
     return found + [_push("walk", size, at, quick) for size in (10.0, 30.0) for at in WALKING if not quick]
 

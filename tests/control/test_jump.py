@@ -32,7 +32,7 @@ def test_a_pendulum_caught_at_the_capture_point_comes_to_rest() -> None:
 def test_offsets_go_from_leaving_to_landing_and_turn_in_between() -> None:
     left = np.array([[0.0, 0.1, -0.9], [0.0, -0.1, -0.9]])
     land = left + np.array([0.05, 0.0, 0.1])
-    flight = Flight(1.0, 0.4, left, land, spread=0.5, swing=(0.8, 0.0))
+    flight = Flight(1.0, 0.0, 0.0, 0.4, left, land, spread=0.5, swing=(0.8, 0.0))
     for side in (0, 1):
         np.testing.assert_allclose(flight.offset(side, 1.0), left[side])
         np.testing.assert_allclose(flight.offset(side, 1.4), land[side], atol=1e-12)
@@ -69,6 +69,14 @@ def test_every_variant_lands(variant: str) -> None:
     assert result.landing_error < 0.1
     if variant == "twist":
         assert result.turned > 0.7
+
+
+@pytest.mark.slow
+def test_a_leg_that_kicks_does_not_turn_the_way_the_feet_land() -> None:
+    """From this start the body fell as long as the ankles followed the root's heading, which answers the kick."""
+    result, _ = run_jump(load_body(), VARIANTS["kick"], Fast, seed=3)
+    assert not result.fell
+    assert abs(result.turned) < 0.5
 
 
 @pytest.mark.slow

@@ -19,9 +19,15 @@ EPS = 1e-3  # [s]
 
 @dataclass(frozen=True)
 class Flight:
-    """Offsets (2, 3) [m] of left and right ankle from the centre of mass are in the frame of the heading."""
+    """Offsets (2, 3) [m] of left and right ankle from the centre of mass are in the frame of a heading.
+
+    It is that of the body at the start, and turns as fast as the whole body does: the root's own would answer every
+    swing of a leg, and the ankles, held in it, the root.
+    """
 
     start: float  # [s]
+    heading: float  # [rad] at the start
+    rate: float  # [rad/s] of the heading
     duration: float  # [s] expected
     left: np.ndarray  # offsets when leaving the floor
     land: np.ndarray  # offsets to land with
@@ -39,7 +45,7 @@ class Flight:
     def ankle(self, d: Dynamics, side: int, time: float) -> list[Level]:
         """Hold an ankle's offset and the sole parallel to the floor."""
         body = d.body.feet[side].body
-        turn = yaw_frame(heading(d))
+        turn = yaw_frame(self.heading + self.rate * (time - self.start))
         before, now, after = (turn @ self.offset(side, time + s) for s in (-EPS, 0.0, EPS))
         speed, change = (after - before) / (2 * EPS), (after - 2 * now + before) / EPS**2
         offset = features.difference(features.points(d, body, d.data.xpos[body].copy()), features.com(d))
@@ -52,14 +58,20 @@ def take_off(d: Dynamics, time: float, height: float, spread: float, swing: tupl
 
     Feet are to land below the capture point, as far apart as they stand at rest.
     """
-    com, turn = features.com(d), yaw_frame(heading(d)).T
-    v = com.velocity
+    com, facing = features.com(d), heading(d)
+    v, turn = com.velocity, yaw_frame(facing).T
     feet = [foot.body for foot in d.body.feet]
     left = np.array([turn @ (d.data.xpos[b] - com.value) for b in feet])
     land = standing_offsets(d.body)
     land[:, 2] += d.body.com_height - height
     land[:, :2] += (turn @ v)[:2] * catch_time(height)
-    return Flight(time, airtime(v[2], com.value[2] - height), left, land, spread, swing)
+    return Flight(time, facing, spin(d), airtime(v[2], com.value[2] - height), left, land, spread, swing)
+
+
+def spin(d: Dynamics) -> float:
+    """[rad/s] about Z of the rigid body that has the same inertia and angular momentum."""
+    L = features.angular_momentum(d)
+    return float(np.linalg.solve(L.J[:, 3:6] @ features.root_rotation(d).T, L.value)[2])
 
 
 def airtime(speed: float, fall: float) -> float:
