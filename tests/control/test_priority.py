@@ -7,7 +7,7 @@ from scipy.optimize import lsq_linear
 from qes_jax.control.fast import Fast
 from qes_jax.control.hierarchy import Hierarchy, Level, errors
 from qes_jax.control.priority import kanoun, strict, weighted
-from tests.control.hierarchies import KINDS, oracle
+from tests.control.hierarchies import KINDS, OracleError, oracle
 
 
 def random_hierarchy(seed: int, n: int = 12, locked: bool = False) -> Hierarchy:
@@ -40,11 +40,17 @@ def test_the_first_level_is_plain_bounded_least_squares(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"flat"}))  # where no interior is left, 2 of 23 differ
 def test_algorithm_1_has_the_oracles_error_in_hard_cases(kind: str) -> None:
+    compared = 0
     for seed in range(12):
         problem = KINDS[kind](np.random.default_rng(seed))
-        found = strict(problem)
+        try:
+            wanted = oracle(problem)
+        except OracleError:
+            continue
+        found, compared = strict(problem), compared + 1
         assert found.feasible and np.all(problem.G @ found.x <= problem.h + 1e-6)
-        np.testing.assert_allclose(found.errors, oracle(problem), rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(found.errors, wanted, rtol=1e-6, atol=1e-6)
+    assert compared >= 10
 
 
 @pytest.mark.parametrize("solver", [strict, Fast()], ids=["strict", "fast"])
