@@ -46,7 +46,9 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
     return run
 
 
-def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None) -> str:
+def _warned(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
     """One line of a warning that is our own; of others', where it was raised too."""
     where = "" if category.__module__.startswith("qes_jax") else f"{filename}:{lineno}: {category.__name__}: "
     return f"warning: {where}{message}\n"

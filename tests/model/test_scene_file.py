@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from qes_jax.model.scene import SCENES, Scene, make_piece, union
+from qes_jax.model.scene_check import SceneWarning
 from qes_jax.model.scene_file import SceneError, find_scene, read_scene
 from qes_jax.model.world import build_world
 
@@ -167,19 +168,47 @@ def test_bad_toml_is_refused_by_file_and_piece(tmp_path: Path, text: str, messag
     [
         ('<body name="ball"><freejoint/><geom size="1"/></body>', "piece 'ball': joint .* neither hinge nor slide"),
         ('<body name="arm"><body><joint type="ball"/><geom size="1"/></body></body>', "piece 'arm': joint"),
-        ('<body><geom size="1"/></body>', "a body below the world has no name"),
+        ('<body><geom size="1"/></body>', "body 1 below the world has no name"),
         ('<geom name="wall" type="box" size="1 1 1"/>', "geom 'wall' lies in the world"),
-        ('<body name="rug"><geom type="plane" size="1 1 1"/></body>', "piece 'rug': geom '' is a plane"),
+        ('<body name="rug"><geom type="plane" size="1 1 1"/></body>', "piece 'rug': geom 1 is a plane"),
         ('<body name="desk"><geom type="box"/></body>', "size"),
         ('<body name="floor"><geom size="1"/></body>', "not 'floor'"),
         ('<geom type="plane" size="1 1 1"/>', "no body below the world"),
         ("<body", "XML"),
+        ('<body name="a"><geom type="box" size="20 30 40"/></body>', "piece 'a': geom .* lengths are in metres"),
+        ('<body name="a"/>', "piece 'a': there is no geom"),
+        ('<geom name="wall" type="plane" size="1 1 1" euler="0 90 0"/><body name="a"><geom size="1"/></body>',
+         "plane 'wall' is not the floor"),
     ],
 )
 def test_bad_mjcf_is_refused_by_file_and_piece(tmp_path: Path, body: str, message: str) -> None:
     path = written(tmp_path, f"<mujoco><worldbody>{body}</worldbody></mujoco>", "bad.xml")
     with pytest.raises(SceneError, match=rf"(?s)^\S*bad\.xml: .*{message}"):
         read_scene(path)
+
+
+def test_frames_classes_and_what_looks_elsewhere_are_understood(tmp_path: Path) -> None:
+    geom = '<geom type="box" size=".1 .1 .1"/>'
+    text = f"""<mujoco>
+      <asset><material name="red" rgba="1 0 0 1"/></asset><default><geom material="red"/></default>
+      <worldbody>
+        <replicate count="3" offset="1 0 0"><body name="post">{geom}</body></replicate>
+        <frame pos="0 2 0"><body name="a"><camera mode="targetbody" target="post0"/>{geom}</body></frame>
+      </worldbody>
+    </mujoco>"""
+    scene = read_scene(written(tmp_path, text, "room.xml"))
+    assert {p.name: p.pos for p in scene.pieces} == {
+        "post0": (0, 0, 0), "post1": (1, 0, 0), "post2": (2, 0, 0), "a": (0, 2, 0),
+    }  # fmt: skip
+    m = build_world(pieces=scene.pieces).plain
+    np.testing.assert_allclose(m.geom_rgba[m.geom_bodyid == m.body("a").id], [[1, 0, 0, 1]])
+
+
+def test_what_a_file_has_beyond_pieces_is_warned_of(tmp_path: Path) -> None:
+    text = """<mujoco><worldbody><body name="a"><joint name="j"/><geom size=".1"/></body></worldbody>
+      <actuator><motor joint="j"/></actuator></mujoco>"""
+    with pytest.warns(SceneWarning, match=r"room\.xml: left out.*actuator"):
+        read_scene(written(tmp_path, text, "room.xml"))
 
 
 @pytest.mark.parametrize("name", ["pelvis", "world"])

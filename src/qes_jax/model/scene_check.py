@@ -24,6 +24,8 @@ def check_scene(scene: Scene) -> None:
     boxes that overlap.
     """
     for piece in scene.pieces:
+        if piece.name == "world":  # as `build_world` says it, which comes later
+            raise ValueError("piece 'world': a part of the character is called that, choose another name")
         _check_lengths(piece)
     m = _alone(scene)
     for g in range(m.ngeom):
