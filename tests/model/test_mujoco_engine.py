@@ -106,3 +106,8 @@ def test_a_failed_simulation_is_nan_and_alone(engine: MujocoEngine, rows: Rows) 
 def test_unknown_engines_are_refused(world: World) -> None:
     with pytest.raises(ValueError, match="unknown engine 'bullet'"):
         make_engine(world, "bullet")
+
+
+def test_warp_without_its_package_or_a_gpu_is_refused_in_a_line(world: World) -> None:
+    with pytest.raises(ValueError, match=r"mjx-warp needs .*take --engine mjx"):
+        make_engine(world, "mjx-warp")

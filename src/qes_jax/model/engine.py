@@ -4,6 +4,7 @@ An engine's `step` and `forward` are pure functions of one simulation's state ro
 jit and one vmap. L links, O objects (floor first), K bodies but the world.
 """
 
+from importlib.util import find_spec
 from typing import Literal, NamedTuple, Protocol
 
 import jax
@@ -67,9 +68,19 @@ def make_engine(world: World, name: EngineName = "auto") -> Engine:
         name = "mujoco" if jax.default_backend() == "cpu" else "mjx"
     if name == "mujoco":
         return MujocoEngine(world)
+    if name == "mjx-warp":
+        _check_warp()
     if name in ("mjx", "mjx-warp"):
         return MjxEngine(world, "warp" if name == "mjx-warp" else "jax")
     raise ValueError(f"unknown engine {name!r}: expected auto, mujoco, mjx or mjx-warp")
+
+
+def _check_warp() -> None:
+    """Raise ValueError where MuJoCo-Warp cannot run."""
+    if find_spec("warp") is None:
+        raise ValueError("engine mjx-warp needs warp-lang: pip install 'qes_jax[warp]', or take --engine mjx")
+    if (device := jax.default_backend()) != "gpu":
+        raise ValueError(f"engine mjx-warp needs an NVIDIA GPU, and JAX sees a {device}: take --engine mjx")
 
 
 def derive(tree: Tree, state: Physics, force: jax.Array) -> Derived:

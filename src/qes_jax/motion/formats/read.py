@@ -12,6 +12,7 @@ from qes_jax.motion.formats.bvh import is_bvh, read_bvh
 from qes_jax.motion.formats.deepmimic import is_deepmimic, read_deepmimic
 from qes_jax.motion.formats.gltf import read_gltf
 from qes_jax.motion.formats.gltf_file import is_gltf
+from qes_jax.motion.formats.hints import hint
 from qes_jax.motion.formats.holosoma import is_holosoma, read_holosoma
 from qes_jax.motion.formats.maps import NEEDED, Roles, check_roles, find_roles, read_roles
 from qes_jax.motion.formats.points import is_points, read_points
@@ -70,9 +71,10 @@ def read_motion(path: str | Path, choices: Choices = Choices()) -> tuple[str, Sk
             if isinstance(motion, SkeletonMotion):
                 motion = repeated(motion, choices.repeat)
             elif choices.repeat > 1:
-                raise RecordingError(f"{path}: only cyclic DeepMimic motions can be repeated")
+                raise RecordingError(f"{path}: --repeat is for skeletons' motions that end as they began")
             return _short(form), motion
-    raise RecordingError(f"{path}: unknown format, expected one of: {', '.join(f.name for f in FORMATS)}")
+    known = ", ".join(f.name for f in FORMATS)
+    raise RecordingError(f"{path}: {hint(path) or f'unknown format, expected one of: {known}'}")
 
 
 def _check_taken(path: Path, form: Format, choices: Choices) -> None:
