@@ -22,6 +22,8 @@ from qes_jax.pose.editor.timeline import moved_key, without_key
 
 STAY = ("play", "plant", "seek")  # what does not take the eye from the motion
 
+TYPING = 1.0  # [s] after a key another one goes on with the same number
+
 
 @dataclass(frozen=True)
 class Place:
@@ -54,6 +56,7 @@ class Actions:
             "delete key": self._delete_key, "plant": partial(setattr, motion, "plant"), "play": self._play,
             "seek": motion.seek, "save clip": self._save_clip,
         }  # fmt: skip
+        self._entered: tuple[tuple, float] = ((), 0.0)  # what was typed last, and when: a number comes key by key
         self._list_poses()
 
     def do(self, name: str, values: tuple) -> None:
@@ -90,7 +93,11 @@ class Actions:
 
     def _enter(self, typed: Typed) -> None:
         if any(number is not None for number in typed):
-            self._desk.enter(*from_numbers(self._desk.kind, typed, *self._desk.grip()))
+            desk, now = self._desk, time.perf_counter()
+            before, when = self._entered
+            again = now - when < TYPING and before == (desk.joint, desk.kind, id(desk.history))
+            desk.enter(*from_numbers(desk.kind, typed, *desk.grip()), again)
+            self._entered = (desk.joint, desk.kind, id(desk.history)), now
 
     def _weigh(self, value: float) -> None:
         self._desk.tune(value, self._desk.tolerance)

@@ -13,6 +13,7 @@ from clips import find_clips
 from editor.actions import Place
 from editor.session import Session
 from qes_jax.authoring.catalogue import RECIPES
+from qes_jax.authoring.library import LIBRARY
 from qes_jax.evaluate.view.guard import check_port
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import Scene
@@ -37,6 +38,9 @@ ROOM = 0.3  # [m]
 def edit(options: Options) -> None:
     """Serve a session until Ctrl-C. Raises FileNotFoundError, KeyError or ValueError that says what there is."""
     check_port(options.port)
+    for name, folder in (("--poses", options.poses), ("--clips", options.clips)):
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{name} {folder}: is a file, expected a folder, which may be new")
     alone = build_world(CharacterConfig(height=options.height))
     qpos, scene = begin(options, alone)
     prior = trained_prior() if options.prior == "yes" else stay
@@ -80,7 +84,7 @@ def begin(options: Options, world: World) -> tuple[np.ndarray, Scene]:
         return load_pose(pose_path(options.poses, word), world), scene
     if Path(word).suffix == ".json":
         return load_pose(Path(word), world), scene
-    if word in RECIPES or Path(word).is_file():
+    if word in RECIPES or word in LIBRARY or Path(word).is_file():
         return from_clip(options, scene)
     known = [*world.layout.key_qpos, *list_poses(options.poses), *RECIPES]
     raise FileNotFoundError(f"{word}: no such pose, clip or file; there are {', '.join(known)}")

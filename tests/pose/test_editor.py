@@ -274,3 +274,15 @@ def test_a_motion_in_a_scene_becomes_a_clip_that_loads(tmp_path: Path, desk: Des
     again = load_clip(tmp_path / "turn.npz")
     assert (again.n_frames, again.scene) == (73, scene)
     np.testing.assert_allclose(again.qpos[:, 39:], world.layout.home_qpos[39:] + np.zeros((73, 1)), atol=1e-6)
+
+
+def test_a_number_typed_key_by_key_is_one_step(desk: Desk) -> None:
+    place, quat = desk.grip()
+    before = desk.state.qpos
+    desk.enter(place + np.array([0.1, 0.0, 0.0]), quat)
+    desk.enter(place + np.array([0.15, 0.0, 0.0]), quat, again=True)
+    typed = desk.state.qpos
+    desk.undo()
+    np.testing.assert_array_equal(desk.state.qpos, before)
+    desk.enter(place + np.array([0.15, 0.0, 0.0]), quat)
+    np.testing.assert_array_equal(desk.state.qpos, typed)  # what was half typed has left no trace

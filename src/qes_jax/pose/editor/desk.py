@@ -119,8 +119,10 @@ class Desk:
         """End a drag as if it had not been."""
         self._live = self.target = None
 
-    def enter(self, position: np.ndarray, quat: np.ndarray) -> None:
-        """A drag by numbers."""
+    def enter(self, position: np.ndarray, quat: np.ndarray, again: bool = False) -> None:
+        """A drag by numbers; `again`: in place of the step before, whose number was not yet typed to its end."""
+        if again:
+            self.undo()
         self.drag(position, quat)
         self.drop()
 
