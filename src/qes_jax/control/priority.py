@@ -15,7 +15,7 @@ LOST = 1e-9  # what is left of a level's rows below this share of them is roundi
 FREE = 1e30  # DAQP's infinity
 
 # Proximal iterations where the objective leaves directions free: DAQP itself needs a definite one.
-ACCURATE = {"primal_tol": 1e-11, "eps_prox": 1e-4, "eta_prox": 1e-13, "iter_limit": 100_000}
+ACCURATE = {"primal_tol": 1e-11, "eps_prox": 1e-4, "eta_prox": 1e-13, "iter_limit": 1000}
 
 Solver = Callable[[Hierarchy], Solution]
 
