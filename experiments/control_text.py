@@ -69,7 +69,7 @@ def failures(rows: Rows) -> list[str]:
     slow = [n for n, r in of(rows, "walk").items() if r["solve_ms_median"] > 0.3]
     if slow:
         most = max(rows[n]["solve_ms_median"] for n in slow)
-        found.append(f"A tick takes more than 0.3 ms in {len(slow)} walks, up to {most:.2f} ms (median, busy machine).")
+        found.append(f"A tick takes more than 0.3 ms in {len(slow)} walks, up to {most:.2f} ms (median).")
     return found
 
 
