@@ -14,8 +14,8 @@ def page(rows: Rows, missing: list[str], quick: bool) -> str:
     parts = [
         "# Controllers: what was measured",
         "Made by `python experiments/control_results.py" + " --quick" * quick + "`, which also writes control.json. "
-        "MuJoCo's C engine, control at 250 Hz, physics at 500 Hz. Times are processor times of one core, on a machine "
-        "busy with other work, so that they are upper bounds.",
+        "MuJoCo's C engine, control at 250 Hz, physics at 500 Hz. Times are processor times of one core; other work "
+        "on the machine makes them longer.",
         f"**Not measured yet**, rows: {', '.join(grouped(missing))}. The same command goes on." if missing else "",
         "## What fails", "\n".join(f"- {line}" for line in failures(rows)) or "Nothing that is measured here.",
         "## Walking from standing", walks(rows),
