@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from qes_jax.model.engine import Derived
 from qes_jax.model.world import Geoms
-from qes_jax.rotations import quat_conj, quat_mul, rotate
+from qes_jax.rotations import quat_conj, quat_mul, rotate, to_matrix
 
 
 def geom_poses(geoms: Geoms, derived: Derived) -> tuple[jax.Array, jax.Array]:
@@ -18,20 +18,20 @@ def geom_poses(geoms: Geoms, derived: Derived) -> tuple[jax.Array, jax.Array]:
 def heights(geoms: Geoms, derived: Derived, points: jax.Array) -> jax.Array:
     """(P,) height [m] of the highest surface at each floor point (P, 2): the floor's 0 or a piece's top.
 
-    A vertical ray against each box in the box's own axes (slabs): the ray is inside slab i for |o_i + t d_i| <= size_i;
-    it meets the box where the three intervals of t overlap, and leaves it upward at the least upper end.
+    A vertical ray against each box by its slabs: along axis u_i of a box of half size s_i at c, the ray p + t z is
+    inside for |u_i . (p - c) + t u_iz| <= s_i, an interval of t whose middle is linear in p and whose length is the
+    same for all p. The ray meets the box where the three intervals overlap, and leaves it at their least upper end.
     """
     if len(geoms.body) == 0:
         return jnp.zeros(points.shape[0], points.dtype)
     pos, quat = geom_poses(geoms, derived)
-    inverse = quat_conj(quat)
-    size = jnp.asarray(geoms.size, points.dtype)  # (G, 3)
-    at = jnp.concatenate([points, jnp.zeros_like(points[:, :1])], axis=1)
-    origin = rotate(inverse[:, None], at[None] - pos[:, None])  # (G, P, 3)
-    direction = rotate(inverse, jnp.array([0.0, 0.0, 1.0], points.dtype))[:, None]  # (G, 1, 3)
-    steep = jnp.where(jnp.abs(direction) < 1e-6, 1e-6, direction)
-    a, b = (-size[:, None] - origin) / steep, (size[:, None] - origin) / steep
-    enter, leave = jnp.minimum(a, b).max(axis=-1), jnp.maximum(a, b).min(axis=-1)
+    axes = jnp.swapaxes(to_matrix(quat), 1, 2)  # (G, 3 axes, 3)
+    rise = jnp.where(jnp.abs(axes[:, :, 2]) < 1e-6, 1e-6, axes[:, :, 2])
+    slope = -axes / rise[:, :, None]
+    x, y = points.T
+    middle = slope[:, :, :1] * x + slope[:, :, 1:2] * y - jnp.sum(slope * pos[:, None], axis=-1)[:, :, None]
+    half = (jnp.asarray(geoms.size, points.dtype) / jnp.abs(rise))[:, :, None]
+    enter, leave = (middle - half).max(axis=1), (middle + half).min(axis=1)  # (G, P)
     return jnp.where(enter <= leave, leave, 0.0).max(axis=0, initial=0.0)
 
 
