@@ -11,7 +11,8 @@ FPS = 2.0  # 20 s are 40 steps, 30 s are 60
 
 
 def tracked(error: np.ndarray, valid: np.ndarray | None = None) -> Tracked:
-    return Tracked(error, 2 * error, error / 2, 10 * error, np.ones(error.shape, bool) if valid is None else valid)
+    valid = np.ones(error.shape, bool) if valid is None else valid
+    return Tracked(error, 2 * error, error / 2, 10 * error, 3 * error, 1 - error, valid)
 
 
 @pytest.fixture
@@ -57,6 +58,8 @@ def test_error_and_jerk_count_only_before_failure(four: Tracked) -> None:
     assert strict.headset_error_cm.value == pytest.approx(20.0)
     assert strict.controllers_error_cm.value == pytest.approx(5.0)
     assert strict.jerk.value == pytest.approx(1.0)
+    assert strict.body_error_cm.value == pytest.approx(30.0)
+    assert strict.contact.value == pytest.approx(0.9)
     assert loose.error_cm.value == pytest.approx(100 * (0.1 * 149 + 0.6) / 150)  # 60 + 10 + 60 + 20 steps
 
 
@@ -68,6 +71,8 @@ def test_a_mean_leaves_nan_out_and_weights_steps_not_episodes() -> None:
 
 
 def test_nothing_to_estimate_gives_nan() -> None:
+    unknown = np.full((3, 2), np.nan)  # only the sensors were recorded
+    assert np.isnan(scores(tracked(np.zeros((3, 2)))._replace(body=unknown), 0.5, FPS).body_error_cm.value)
     span = tracked_span(tracked(np.full((3, 2), 9.0)), 0.5)
     assert np.isnan(mean_before(np.ones((3, 2)), span).value)
     short = tracked_span(tracked(np.zeros((3, 2))), 0.5)

@@ -1,10 +1,12 @@
 """Tracking of a standing user by a body that stands under PD targets."""
 
+import dataclasses
 from collections.abc import Sequence
 from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
+import mujoco
 import numpy as np
 import pytest
 
@@ -122,6 +124,29 @@ def test_a_simulation_that_goes_astray_has_failed_and_leaves_the_others_alone(sp
     assert tracked.error[:, 1].max() < 0.1
 
 
+def link_places(qpos: np.ndarray) -> np.ndarray:
+    """(L, 3) by MuJoCo."""
+    world = task_for().engine.world
+    data = mujoco.MjData(world.plain)
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(world.plain, data)
+    return data.xpos[1:][world.layout.link_ids]
+
+
+def test_contacts_agree_while_both_feet_stand_and_not_where_none_should() -> None:
+    stands = follow(standing(), starts=[0, 3])
+    flies = follow(dataclasses.replace(standing(), contact=np.zeros_like(standing().contact)), starts=[0, 3])
+    assert stands.contact[:10].min() > 0.7  # then it leans, and its heels rise
+    assert flies.contact.max() < 0.1
+
+
+def test_of_a_body_that_was_not_recorded_nothing_is_said() -> None:
+    tracked = follow(dataclasses.replace(standing(), body_known=False), starts=[0, 3])
+    assert np.isnan(tracked.body).all()
+    assert np.isnan(tracked.contact).all()
+    assert np.isfinite(tracked.error).all()
+
+
 def test_a_recording_holds_what_tracking_saw() -> None:
     clip = shifted(standing(), "jumps", 0.5, 0.65)
     starts = np.array([0, 50])
@@ -134,5 +159,8 @@ def test_a_recording_holds_what_tracking_saw() -> None:
     assert recording.frame[-1, 1] == 72  # the clip's last
     off = np.linalg.norm(recording.sensor_pos[1:, 0] - clip.sensor_pos[1:31], axis=-1).mean(axis=-1)
     np.testing.assert_allclose(off, tracked.error[:, 0], atol=1e-5)
+    links = np.stack([link_places(qpos) for qpos in recording.qpos[1:, 0]])
+    body = np.linalg.norm(links - clip.link_pos[1:31], axis=-1).mean(axis=-1)
+    np.testing.assert_allclose(body, tracked.body[:, 0], atol=1e-5)
     weight = recording.force[20:, 0].sum(axis=(1, 2)).mean()
     assert weight == pytest.approx(task_for().engine.world.plain.body_mass.sum() * 9.81, rel=0.15)

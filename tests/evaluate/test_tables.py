@@ -17,7 +17,7 @@ def tracked() -> Tracked:
     """Three episodes of 60 steps: two of the first clip, one of which fails at step 20, and one of the second."""
     error = np.full((60, 3), 0.1)
     error[20:, 1] = 0.6
-    return Tracked(error, error, error, 100 * error, np.ones(error.shape, bool))
+    return Tracked(error, error, error, 100 * error, error, error, np.ones(error.shape, bool))
 
 
 def test_results_are_by_threshold_and_clip(tracked: Tracked) -> None:

@@ -5,7 +5,9 @@ paper, 0.5 m besides, as others in the field use). L is the number of steps befo
 
 - success after s seconds: share of episodes with L >= s fps;
 - tracked time: mean of min(L, 30 fps), in frames (the paper's success [frame]) and in seconds;
-- error and jerk: means over the steps before failure, of all episodes together.
+- error and jerk: means over the steps before failure, of all episodes together;
+- so are two of our own, of what the policy is not told: the mean distance of all links from the user's (which the field
+  calls MPJPE), and the agreement of contacts with the labels, 1 where the same links touch the same things.
 
 An episode whose clip ends before the s or 30 seconds without a failure tells nothing of them and is left out there.
 
@@ -45,6 +47,8 @@ class Scores:
     headset_error_cm: Estimate
     controllers_error_cm: Estimate
     jerk: Estimate  # [m/s^3]
+    body_error_cm: Estimate
+    contact: Estimate  # in [0, 1]
 
 
 class Span(NamedTuple):
@@ -97,6 +101,8 @@ def scores(tracked: Tracked, threshold: float, fps: float) -> Scores:
         headset_error_cm=times(mean_before(tracked.headset, span), 100.0),
         controllers_error_cm=times(mean_before(tracked.controllers, span), 100.0),
         jerk=mean_before(tracked.jerk, span),
+        body_error_cm=times(mean_before(tracked.body, span), 100.0),
+        contact=mean_before(tracked.contact, span),
     )
 
 

@@ -14,8 +14,10 @@ import numpy as np
 
 from qes_jax.env.config import EnvConfig, RandomizeConfig, TerminateConfig
 from qes_jax.env.observe import clip_bounds
-from qes_jax.env.state import EnvParams, EnvState, body_of
+from qes_jax.env.reward import contact_overlap
+from qes_jax.env.state import Body, EnvParams, EnvState, body_of
 from qes_jax.env.task import Task
+from qes_jax.motion.library import Reference
 
 SEGMENT = 36  # [frames] of one compiled call, after which the host looks whether any episode still goes on
 CHUNK = 512  # environments at a time
@@ -36,6 +38,8 @@ class Tracked(NamedTuple):
     headset: Array  # (T, B) [m]
     controllers: Array  # (T, B) [m] mean of the two
     jerk: Array  # (T, B) [m/s^3] mean over links; NaN in row 0, which has no second difference yet
+    body: Array  # (T, B) [m] mean distance of the links from the reference's; NaN where only sensors were recorded
+    contact: Array  # (T, B) in [0, 1], agreement of contacts with their labels (`reward.contact_overlap`); NaN likewise
     valid: Array  # (T, B) bool: the clip has this frame, and the episode was simulated up to it
 
 
@@ -143,17 +147,26 @@ def track_step(task: Task, act: Act, params: EnvParams, policy: Any, carry: Carr
     second = body.linvel - 2.0 * carry.before[1] + carry.before[0]
     jerk = jnp.linalg.norm(second, axis=-1).mean() / task.config.ctrl_dt**2
     _, last = clip_bounds(params.reference, carry.start.frame)
-    row = Tracked(off.mean(), off[0], off[1:].mean(), jerk, state.frame <= last)
+    unseen = _unseen(params.reference, state.frame, body, state.derived.force)
+    row = Tracked(off.mean(), off[0], off[1:].mean(), jerk, *unseen, state.frame <= last)
     # An episode whose simulation went astray has failed; it goes on from its start so as not to trouble the engine.
     again = carry.start._replace(frame=state.frame)
     state = jax.tree.map(lambda a, b: jnp.where(astray, a, b), again, state)
     return Carry(state, carry.start, jnp.stack([carry.before[1], body.linvel])), row
 
 
+def _unseen(reference: Reference, frame: jax.Array, body: Body, force: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """`Tracked.body` and `Tracked.contact`: what the policy is not told, and should get right all the same."""
+    distance = jnp.linalg.norm(reference.link_pos[frame] - body.pos, axis=-1).mean()
+    known = reference.body_known[reference.clip_of_frame[frame]]
+    overlap = contact_overlap(reference.contact[frame], force)
+    return jnp.where(known, distance, jnp.nan), jnp.where(known, overlap, jnp.nan)
+
+
 def _pad(tracked: Tracked, n_frames: int) -> Tracked:
     missing = ((0, n_frames - len(tracked.error)), (0, 0))
-    errors = [np.pad(x, missing, constant_values=np.nan) for x in tracked[:4]]
-    return Tracked(errors[0], errors[1], errors[2], errors[3], np.pad(tracked.valid, missing, constant_values=False))
+    fill = Tracked(*[np.nan] * 6, valid=False)
+    return Tracked(*(np.pad(x, missing, constant_values=f) for x, f in zip(tracked, fill, strict=True)))
 
 
 def _teller(progress: Progress | None, before: int, width: int, total: int) -> Callable[[int], None]:

@@ -46,5 +46,7 @@ def summary(tracked: Tracked, fps: float) -> dict[str, float]:
         "eval/error_cm": 100.0 * mean_before(tracked.error, span).value,
         "eval/headset_error_cm": 100.0 * mean_before(tracked.headset, span).value,
         "eval/jerk": mean_before(tracked.jerk, span).value,
+        "eval/body_error_cm": 100.0 * mean_before(tracked.body, span).value,
+        "eval/contact": mean_before(tracked.contact, span).value,
         "eval/episodes": float(np.size(span.frames)),
     }

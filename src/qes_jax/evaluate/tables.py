@@ -19,6 +19,8 @@ COLUMNS = {  # field of Scores -> heading, factor, decimals
     "headset_error_cm": ("headset [cm]", 1.0, 1),
     "controllers_error_cm": ("controllers [cm]", 1.0, 1),
     "jerk": ("jerk [m/s³]", 1.0, 0),
+    "body_error_cm": ("whole body [cm]", 1.0, 1),
+    "contact": ("contacts [%]", 100.0, 0),
 }
 
 Results = Mapping[float, Mapping[str, Scores]]  # threshold [m] -> clip -> scores
