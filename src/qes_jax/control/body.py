@@ -58,6 +58,7 @@ class Body:
     root: int  # body id
     rest: np.ndarray  # (nq,) standing on the floor, feet at x = 0
     selection: np.ndarray  # (A, nv) velocities of the actuated joints
+    toward: np.ndarray  # (2 A, nv) speeds toward the lower limits of the actuated joints, then toward the upper ones
     moved: np.ndarray  # (nbody, nv) 1 where a velocity moves a body, else 0
     com_height: float  # [m] over the floor in the rest pose
 
@@ -77,6 +78,7 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
     rest = _rest(m, joints, kinds)
     feet = (_foot(m, "left"), _foot(m, "right"))
     standing = _standing(m, rest, feet)
+    selection = np.eye(m.nv)[m.jnt_dofadr[joints]]
     return Body(
         name=name, m=m, joints=tuple(m.joint(j).name for j in joints), mass=float(m.body_subtreemass[root]),
         qpos=m.jnt_qposadr[joints], dofs=m.jnt_dofadr[joints], range=m.jnt_range[joints],
@@ -84,7 +86,7 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
         arms=np.array([any(a in k for a in ARMS) for k in kinds]),
         feet=feet, head=m.body("head").id, neck=_first(m, "neck", "head"),
         trunk=_first(m, "thorax", m.body(root).name), root=root,
-        rest=standing, selection=np.eye(m.nv)[m.jnt_dofadr[joints]], moved=_moved(m),
+        rest=standing, selection=selection, toward=np.concatenate([-selection, selection]), moved=_moved(m),
         com_height=_com_height(m, standing, root),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ Contact forces are f = mass V lambda, so that lambda is of the size of accelerat
 found here is not quite the one that acts.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -68,49 +69,39 @@ def equation_of_motion(d: Dynamics, c: Contacts) -> Level:
 
 
 class Limits(NamedTuple):
-    """G x <= h."""
+    """G x <= h, over all of x or over qacc alone."""
 
     G: np.ndarray
     h: np.ndarray
 
 
-def push_only(d: Dynamics, c: Contacts) -> Limits:
-    """lambda >= 0."""
-    nv, k = c.forces.shape
+@cache
+def push_only(nv: int, k: int) -> Limits:
+    """lambda (k,) >= 0."""
     return Limits(-np.eye(k, nv + k, nv), np.zeros(k))
 
 
-def torque_limits(d: Dynamics, c: Contacts) -> Limits:
-    """|tau| <= tau_max."""
+def torque_limits(d: Dynamics, c: Contacts) -> tuple[Limits, Limits]:
+    """tau <= tau_max, -tau <= tau_max."""
     most = d.body.max_torque
-    return Limits(np.concatenate([c.T, -c.T]), np.concatenate([most - c.t, most + c.t]))
+    return Limits(c.T, most - c.t), Limits(-c.T, most + c.t)
 
 
-def no_penetration(parts: list[Feature], n: int, kd: float = 20.0) -> Limits:
+def no_penetration(parts: list[Feature], nv: int, kd: float = 20.0) -> Limits:
     """Corners near the floor may not accelerate into it: a_z >= 0, or what stops their fall: a_z >= -kd v_z (v_z < 0).
 
     The paper's a >= 0 for points at rest; a point that sinks must be slowed, which the velocity's term asks.
     """
     parts = [p for p in parts if len(p.value)]
     if not parts:
-        return Limits(np.zeros((0, n)), np.zeros(0))
+        return Limits(np.zeros((0, nv)), np.zeros(0))
     p = joined(parts)
-    G = np.zeros((len(p.value) // 3, n))
-    G[:, : p.J.shape[1]] = -p.J[2::3]
-    return Limits(G, p.bias[2::3] + kd * np.maximum(p.velocity[2::3], -1.0))
+    return Limits(-p.J[2::3], p.bias[2::3] + kd * np.maximum(p.velocity[2::3], -1.0))
 
 
-def joint_limits(d: Dynamics, n: int, near: float = 0.1, kp: float = 400.0) -> Limits:
+def joint_limits(d: Dynamics, near: float = 0.1, kp: float = 400.0) -> Limits:
     """Joints within `near` [rad] of a limit: its distance decays no faster than critically damped. A_near rows."""
-    b, q, kd = d.body, d.data.qpos[d.body.qpos], 2 * kp**0.5
-    left = SIDES * (b.range.T - q)
-    side, joint = (left < near).nonzero()
-    dof, sign = b.dofs[joint], SIDES[side, 0]
-    G = np.zeros((len(dof), n))
-    G[np.arange(len(dof)), dof] = sign
-    return Limits(G, kp * left[side, joint] - kd * sign * d.qvel[dof])
-
-
-def together(parts: list[Limits]) -> Limits:
-    """All of them."""
-    return Limits(np.concatenate([p.G for p in parts]), np.concatenate([p.h for p in parts]))
+    left = (SIDES * (d.body.range.T - d.data.qpos[d.body.qpos])).ravel()
+    (close,) = (left < near).nonzero()
+    toward = d.body.toward[close]
+    return Limits(toward, kp * left[close] - 2 * kp**0.5 * (toward @ d.qvel))

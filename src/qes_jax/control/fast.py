@@ -58,15 +58,15 @@ class Fast:
     def _within(self, x: np.ndarray, Z: np.ndarray, level: Level, problem: Hierarchy) -> np.ndarray | None:
         """argmin |A (x + Z w) - b|^2 under G (x + Z w) <= h, None where there is none. Leaves the active rows."""
         G, h, size = problem.G, problem.h, 1 + np.abs(problem.h)
-        room = h - G @ x
+        room, rounding = h - G @ x, -TOL * size
         if Z.shape[1] == 0:  # nothing is left free
             return x if np.all(room >= -1e-9 * size) else None
         A, is_last = level.A @ Z, level is problem.levels[-1]  # which leaves nothing free: H is definite
         H, f = A.T @ A, A.T @ (level.A @ x - level.b)
-        room[(-TOL * size < room) & (room < 0)] = 0.0  # x may touch a limit, by rounding beyond it
+        room[(rounding < room) & (room < 0)] = 0.0  # x may touch a limit, by rounding beyond it
         for attempt in range(6):
             self._rows |= attempt >= 4
-            index = np.flatnonzero(self._rows)
+            (index,) = self._rows.nonzero()
             found = minimum(H, f, G[index] @ Z, room[index], self._active[index], is_last)
             self._active[:] = False
             if found is None:
@@ -75,7 +75,7 @@ class Fast:
             w, self._active[index] = found
             y = x + Z @ w
             left = h - G @ y
-            broken = left < -TOL * size
+            broken = left < rounding
             broken[index] = False
             if not broken.any():
                 self._rows = self._active | (left < 0.02 * size)
@@ -101,7 +101,7 @@ def minimum(
 
 def stacked(levels: Sequence[Level]) -> Level:
     """Several levels as one."""
-    return Level(np.concatenate([p.A for p in levels]), np.concatenate([p.b for p in levels]))
+    return Level(*map(np.concatenate, zip(*levels, strict=True)))
 
 
 def solutions(level: Level) -> tuple[np.ndarray, np.ndarray] | None:

@@ -7,6 +7,8 @@ x = [qacc (nv), lambda (K)], the six unactuated rows of the equation of motion a
 of G. n unknowns, m_i rows of level i, p inequalities; all float64.
 """
 
+from collections.abc import Sequence
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +39,17 @@ class Solution(NamedTuple):
     feasible: Array  # bool
 
 
+def below_each_other(parts: Sequence[tuple[np.ndarray, np.ndarray]], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (A, b) of several parts as one, over all n unknowns; those over the first few alone get columns of zeros."""
+    size = sum(len(b) for _, b in parts)
+    rows, right, at = np.zeros((size, n)), np.zeros(size), 0
+    for A, b in parts:
+        to = at + len(b)
+        rows[at:to, : A.shape[1]], right[at:to], at = A, b, to
+    return rows, right
+
+
 def errors(problem: Hierarchy, x: np.ndarray) -> np.ndarray:
     """|A_i x - b_i| of every level."""
     residuals = (level.A @ x - level.b for level in problem.levels)
-    return np.array([(r @ r) ** 0.5 for r in residuals])
+    return np.array([sqrt(r @ r) for r in residuals])

@@ -76,13 +76,3 @@ def smallest(nv: int, acceleration: float, n: int, force: float) -> Level:
     """The sum of acceleration qacc^2 (nv) and force lambda^2, n in all: what decides where nothing else does."""
     weight = np.repeat([acceleration, force], [nv, n - nv])
     return Level(np.diag(np.sqrt(weight)), np.zeros(n))
-
-
-def stack(parts: list[Level], n: int) -> Level:
-    """Objectives of one priority, over all n unknowns; those over qacc alone are padded with zeros."""
-    size = sum(len(p.b) for p in parts)
-    A, b, at = np.zeros((size, n)), np.zeros(size), 0
-    for part in parts:
-        to = at + len(part.b)
-        A[at:to, : part.A.shape[1]], b[at:to], at = part.A, part.b, to
-    return Level(A, b)

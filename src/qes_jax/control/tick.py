@@ -7,8 +7,8 @@ import numpy as np
 from qes_jax.control import constraints as con
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.features import Feature
-from qes_jax.control.hierarchy import Hierarchy, Level, Solution
-from qes_jax.control.objectives import smallest, stack
+from qes_jax.control.hierarchy import Hierarchy, Level, Solution, below_each_other
+from qes_jax.control.objectives import smallest
 from qes_jax.control.priority import Solver
 
 SMALL_ACCELERATION, SMALL_FORCE = 1e-3, 1e-2  # weights in the last level, those of the 2012 implementation
@@ -36,17 +36,17 @@ def hierarchy(d: Dynamics, wish: Wish) -> Hierarchy:
 
     The last level also asks that all be small, so that it leaves nothing free.
     """
-    n = wish.contacts.T.shape[1]
-    limits = con.together([
-        con.push_only(d, wish.contacts),
-        con.torque_limits(d, wish.contacts),
-        con.no_penetration(wish.guarded, n),
-        con.joint_limits(d, n),
-    ])  # fmt: skip
-    small = smallest(len(d.qvel), SMALL_ACCELERATION, n, SMALL_FORCE)
+    nv, k = wish.contacts.forces.shape
+    limits = [
+        con.push_only(nv, k),
+        *con.torque_limits(d, wish.contacts),
+        con.no_penetration(wish.guarded, nv),
+        con.joint_limits(d),
+    ]
     *upper, (_, last) = wish.levels
-    levels = [con.equation_of_motion(d, wish.contacts), *(stack(parts, n) for _, parts in upper)]
-    return Hierarchy((*levels, stack([*last, small], n)), limits.G, limits.h)
+    wanted = [*(parts for _, parts in upper), [*last, smallest(nv, SMALL_ACCELERATION, nv + k, SMALL_FORCE)]]
+    levels = (Level(*below_each_other(parts, nv + k)) for parts in wanted)
+    return Hierarchy((con.equation_of_motion(d, wish.contacts), *levels), *below_each_other(limits, nv + k))
 
 
 def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
@@ -57,5 +57,6 @@ def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
         keep = forces.shape[1] + 2 * len(t)
         problem = Hierarchy(problem.levels, problem.G[:keep], problem.h[:keep])
         found = solver(problem)
-    torque = (T @ found.x + t).clip(-d.body.max_torque, d.body.max_torque)
+    most = d.body.max_torque
+    torque = np.minimum(np.maximum(T @ found.x + t, -most), most)
     return Outcome(torque, problem, found, ("motion", *(name for name, _ in wish.levels)))
