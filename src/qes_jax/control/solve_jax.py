@@ -120,9 +120,7 @@ def _normal_rows(G: jax.Array, h: jax.Array) -> tuple[jax.Array, jax.Array]:
     return G / length[:, None], jnp.where(used, h / length, 1.0)
 
 
-def _programme(
-    A: jax.Array, b: jax.Array, whole: jax.Array, G: jax.Array, h: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+def _programme(A: jax.Array, b: jax.Array, whole: jax.Array, G: jax.Array, h: jax.Array) -> tuple[jax.Array, jax.Array]:
     """argmin_w |A w - b|^2 under G w <= h, and (n, n) what it leaves free. `whole`: norm of A before projection."""
     size = _norm(A)
     some = size > LOST * whole
