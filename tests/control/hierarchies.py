@@ -13,7 +13,6 @@ class OracleError(Exception):
     """The oracle found no optimum to the accuracy asked for."""
 
 
-
 def oracle(problem: Hierarchy) -> np.ndarray:
     """|A_i x - b_i| of every level at the strict optimum, level by level, by SVD and DAQP in 64 bits.
 

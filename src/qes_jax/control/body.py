@@ -21,6 +21,7 @@ REST = {
     "hip_pitch": 0.07, "knee": 0.24, "ankle_pitch": 0.17,
     "shoulder_swing": -0.06, "shoulder_lift": 0.10, "elbow": 0.25,
 }  # fmt: skip
+LONG_ARMS = {"humanoid_arms2": 0.8, "humanoid_limbs2": 0.8}  # [rad] of elbows: a crouch would put hands on the floor
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ def make_body(name: str, spec: mujoco.MjSpec, dt: float) -> Body:
     joints = m.actuator_trnid[:, 0]
     kinds = [joint_kind(m.joint(j).name) for j in joints]
     root = int(m.jnt_bodyid[0])
-    rest = _rest(m, joints, kinds)
+    rest = _rest(m, joints, kinds, REST | {"elbow": LONG_ARMS.get(name, REST["elbow"])})
     feet = (_foot(m, "left"), _foot(m, "right"))
     standing = _standing(m, rest, feet)
     selection = np.eye(m.nv)[m.jnt_dofadr[joints]]
@@ -116,11 +117,11 @@ def _foot(m: mujoco.MjModel, side: str) -> Foot:
     )  # fmt: skip
 
 
-def _rest(m: mujoco.MjModel, joints: np.ndarray, kinds: list[str]) -> np.ndarray:
+def _rest(m: mujoco.MjModel, joints: np.ndarray, kinds: list[str], angles: dict[str, float]) -> np.ndarray:
     if mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_KEY, "rest") >= 0:
         return m.key("rest").qpos.copy()
     qpos = m.qpos0.copy()
-    qpos[m.jnt_qposadr[joints]] = [REST.get(k, 0.0) for k in kinds]
+    qpos[m.jnt_qposadr[joints]] = [angles.get(k, 0.0) for k in kinds]
     return qpos
 
 

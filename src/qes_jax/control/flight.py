@@ -15,6 +15,7 @@ from qes_jax.control.support import GRAVITY
 
 ANKLE_KP, FOOT_KP = 900.0, 300.0  # [1/s2]
 EPS = 1e-3  # [s]
+CLEAR = 0.1  # share of a flight at whose ends legs do not swing: a foot still near the floor would push it
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Flight:
         """(3,) reference: from leaving to landing, turned in between."""
         phase = np.clip((time - self.start) / self.duration, 0.0, 1.0)
         plain = self.left[side] + phase**2 * (3 - 2 * phase) * (self.land[side] - self.left[side])
-        turn = np.sin(np.pi * phase) ** 2
+        turn = np.sin(np.pi * np.clip((phase - CLEAR) / (1 - 2 * CLEAR), 0.0, 1.0)) ** 2
         outwards = self.spread if side == 0 else -self.spread
         return about_x(turn * outwards) @ about_y(-turn * self.swing[side]) @ plain
 

@@ -26,7 +26,7 @@ from qes_jax.control.walk import HUMAN, touches
 from qes_jax.model.character import joint_kind
 
 SOON = 0.03  # [s] no target is asked for faster than this
-STRAIGHT = 0.45  # [rad] from a knee's limit
+STRAIGHT = {"knee": 0.45, "hip_pitch": 0.8}  # [rad] from a joint's lower limit: a leg that can hardly push any more
 FOLDING = ("hip_pitch", "knee", "hock", "ankle_pitch")  # joints by which legs fold
 
 
@@ -88,8 +88,9 @@ class Jump:
         self._start = np.zeros(3)  # of the centre of mass, when the state began
         self._forward = np.array([1.0, 0.0])  # of the jump
         self._done = False
-        self._knees = np.array([joint_kind(j) == "knee" for j in body.joints])
-        folds = np.array([joint_kind(j) in FOLDING for j in body.joints])
+        kinds = [joint_kind(j) for j in body.joints]
+        self._least = body.range[:, 0] + np.array([STRAIGHT.get(k, -np.inf) for k in kinds])
+        folds = np.isin(kinds, FOLDING)
         self._loose = np.where(folds, config.folding_weight, 1.0)
 
     def __call__(self, d: Dynamics, time: float) -> Wish:
@@ -121,8 +122,11 @@ class Jump:
             self._enter(State.STAND, d, time)
 
     def _straight(self, d: Dynamics) -> bool:
-        """Whether a knee comes near its limit, where it could push no more and would be stopped with a jerk."""
-        return bool(np.any(d.data.qpos[self.body.qpos[self._knees]] < self.body.range[self._knees, 0] + STRAIGHT))
+        """Whether a knee or a hip comes near its limit, where it can push no more and would be stopped with a jerk.
+
+        Long thighs turn the trunk back as they straighten: hips may come there first.
+        """
+        return bool(np.any(d.data.qpos[self.body.qpos] < self._least))
 
     def _enter(self, state: State, d: Dynamics, time: float) -> None:
         self.state, self.since, self._start = state, time, features.com(d).value
