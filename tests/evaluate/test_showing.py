@@ -17,10 +17,11 @@ from qes_jax.evaluate.episode import ARRAYS, Episode, body_poses, load_episode, 
 from qes_jax.evaluate.figures import contact_timeline, error_over_time, learning_curves
 from qes_jax.evaluate.meshes import body_mesh
 from qes_jax.evaluate.rollout import Tracked
+from qes_jax.evaluate.video import AZIMUTHS, open_azimuth
 from qes_jax.evaluate.view.page import save_page
 from qes_jax.evaluate.view.show import show_episode
 from qes_jax.model.character import CharacterConfig
-from qes_jax.model.scene import PARKED, get_scene
+from qes_jax.model.scene import PARKED, Piece, get_scene
 from qes_jax.model.world import build_world
 
 T = 8
@@ -135,6 +136,15 @@ def test_a_stand_in_body_is_no_ghost(tmp_path: Path, episode: Episode) -> None:
     scene = zstandard.ZstdDecompressor().decompressobj().decompress(base64.b64decode(data)[8:])
     assert b"/simulated/head" in scene
     assert b"/reference" not in scene
+
+
+def test_a_camera_stands_where_furniture_hides_nothing(episode: Episode) -> None:
+    wall = (Piece("wall", "box", (1.5, 1.5, 1.8)),)
+    before_the_camera = np.array([[1.3, -1.5, 0.0, 1.0, 0.0, 0.0, 0.0]])
+    hidden = dataclasses.replace(episode, pieces=wall, placement=before_the_camera)
+    away = dataclasses.replace(hidden, placement=before_the_camera * 20.0)
+    assert open_azimuth(away, range(T), 3.0) == AZIMUTHS[0]
+    assert open_azimuth(hidden, range(T), 3.0) == AZIMUTHS[1]
 
 
 @pytest.mark.slow

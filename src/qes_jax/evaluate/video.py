@@ -16,6 +16,7 @@ SIZE = (480, 640)  # height, width; even numbers, as H.264 wants
 STRIP = (400, 340)  # of one moment of a strip
 GHOST = np.array([0.3, 0.7, 0.45, 0.35])
 DEVICE = np.array([0.9, 0.25, 0.15, 1.0])
+AZIMUTHS, ELEVATION = (130.0, 50.0, 230.0, 310.0, 90.0, 180.0, 270.0, 0.0), -14.0  # [degrees] of cameras, best first
 
 
 def save_video(path: Path, episode: Episode, every: int = 2, size: tuple[int, int] = SIZE) -> None:
@@ -47,17 +48,21 @@ def images(
     m.vis.global_.offheight, m.vis.global_.offwidth = size
     # A software renderer takes 0.2 s a frame with samples.
     m.vis.quality.offsamples, m.vis.quality.shadowsize = (8, 8192) if fine else (0, 2048)
+    m.vis.map.shadowclip *= 4.0 if fine else 1.0  # beyond, the floor is speckled
     ghost_model = _ghost(m) if episode.body_known else None
     data, ghost = mujoco.MjData(m), mujoco.MjData(m)
     for d in (data, ghost):
         d.mocap_pos[:], d.mocap_quat[:] = episode.placement[:, :3], episode.placement[:, 3:]
+    frames = list(frames)
     with mujoco.Renderer(m, *size) as renderer:
         renderer.scene.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
-        camera = _camera(episode.qpos[0, :3], 3.0 if fine else 4.0)
+        camera = mujoco.MjvCamera()
+        camera.lookat[:], camera.distance = look_at(episode, 0), 3.0 if fine else 4.0
+        camera.azimuth, camera.elevation = open_azimuth(episode, frames, camera.distance), ELEVATION
         for t in frames:
             data.qpos[:], ghost.qpos[:] = episode.qpos[t], episode.reference_qpos[t]
             # A video's camera follows smoothly, a picture's is there.
-            camera.lookat[:2] += (1.0 if fine else 0.1) * (episode.qpos[t, :2] - camera.lookat[:2])
+            camera.lookat += (1.0 if fine else 0.1) * (look_at(episode, t) - camera.lookat)
             mujoco.mj_kinematics(m, data)
             mujoco.mj_camlight(m, data)
             data.light_xpos[:, :2] += camera.lookat[:2]  # shadows end some metres from their light
@@ -70,11 +75,37 @@ def images(
             yield renderer.render()
 
 
-def _camera(root: np.ndarray, distance: float) -> mujoco.MjvCamera:
-    camera = mujoco.MjvCamera()
-    camera.lookat[:] = root[0], root[1], 0.85
-    camera.distance, camera.azimuth, camera.elevation = distance, 130.0, -14.0
-    return camera
+def look_at(episode: Episode, frame: int) -> np.ndarray:
+    """(3,) where a camera looks: at the body, from below the pelvis as long as it stands on the floor."""
+    x, y, z = episode.qpos[frame, :3]
+    return np.array([x, y, max(0.85, z - 0.1)])
+
+
+def open_azimuth(episode: Episode, frames: Sequence[int], distance: float) -> float:
+    """[degrees] the first of AZIMUTHS from which furniture hides least of the body, in up to a dozen of the frames."""
+    m = episode.world().plain
+    m.geom_rgba[m.body_mocapid[m.body_rootid[m.geom_bodyid]] < 0, 3], m.geom_matid[:] = 0.0, -1  # rays pass
+    data, links = mujoco.MjData(m), episode.world().layout.link_ids + 1
+    data.mocap_pos[:], data.mocap_quat[:] = episode.placement[:, :3], episode.placement[:, 3:]
+    hidden = np.zeros(len(AZIMUTHS))
+    for frame in frames[:: max(1, len(frames) // 12)]:
+        data.qpos[:] = episode.qpos[frame]
+        mujoco.mj_kinematics(m, data)
+        for i, azimuth in enumerate(np.radians(AZIMUTHS)):
+            eye = look_at(episode, frame) - distance * _forward(azimuth, np.radians(ELEVATION))
+            hidden[i] += sum(_blocked(m, data, eye, data.xpos[link]) for link in links)
+    return AZIMUTHS[int(np.argmin(hidden))]
+
+
+def _forward(azimuth: float, elevation: float) -> np.ndarray:
+    flat = np.cos(elevation)
+    return np.array([flat * np.cos(azimuth), flat * np.sin(azimuth), np.sin(elevation)])
+
+
+def _blocked(m: mujoco.MjModel, data: mujoco.MjData, eye: np.ndarray, point: np.ndarray) -> bool:
+    """Whether a visible geom lies between an eye and a point."""
+    share = mujoco.mj_ray(m, data, eye, point - eye, None, 1, -1, np.zeros(1, np.int32))
+    return 0.0 <= share < 1.0
 
 
 def _ghost(m: mujoco.MjModel) -> mujoco.MjModel:
