@@ -155,12 +155,12 @@ def track_step(task: Task, act: Act, params: EnvParams, policy: Any, carry: Carr
     return Carry(state, carry.start, jnp.stack([carry.before[1], body.linvel])), row
 
 
-def _unseen(reference: Reference, frame: jax.Array, body: Body, force: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """`Tracked.body` and `Tracked.contact`: what the policy is not told, and should get right all the same."""
-    distance: Array = jnp.linalg.norm(reference.link_pos[frame] - body.pos, axis=-1)
+def _unseen(reference: Reference, frame: jax.Array, body: Body, force: jax.Array) -> Array:
+    """(2,) `Tracked.body` and `Tracked.contact`: what the policy is not told, and should get right all the same."""
+    distance = jnp.linalg.norm(reference.link_pos[frame] - body.pos, axis=-1)
     known = reference.body_known[reference.clip_of_frame[frame]]
     overlap = contact_overlap(reference.contact[frame], force)
-    return jnp.where(known, distance.mean(), jnp.nan), jnp.where(known, overlap, jnp.nan)
+    return jnp.where(known, jnp.stack([distance.mean(), overlap]), jnp.nan)
 
 
 def _pad(tracked: Tracked, n_frames: int) -> Tracked:
