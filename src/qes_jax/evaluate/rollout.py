@@ -148,7 +148,7 @@ def track_step(task: Task, act: Act, params: EnvParams, policy: Any, carry: Carr
     jerk = jnp.linalg.norm(second, axis=-1).mean() / task.config.ctrl_dt**2
     _, last = clip_bounds(params.reference, carry.start.frame)
     unseen = _unseen(params.reference, state.frame, body, state.derived.force)
-    row = Tracked(off.mean(), off[0], off[1:].mean(), jerk, *unseen, state.frame <= last)
+    row = Tracked(off.mean(), off[0], off[1:].mean(), jerk, unseen[0], unseen[1], state.frame <= last)
     # An episode whose simulation went astray has failed; it goes on from its start so as not to trouble the engine.
     again = carry.start._replace(frame=state.frame)
     state = jax.tree.map(lambda a, b: jnp.where(astray, a, b), again, state)
