@@ -78,13 +78,19 @@ def describe(trained: Trained, trial: Trial, options: Options, n_starts: int) ->
     return {
         "run": trained.folder.name,
         "clips": [c.name for c in trial.clips],
-        "unseen": bool(options.recording or options.held_out) or not set(options.clips) <= set(trained.config.clips),
+        "unseen": unseen(trained, options),
         "starts": options.starts,
         "n_starts": n_starts,
         "seconds": options.seconds,
         "fps": trial.fps,
         "device": jax.devices()[0].device_kind,
     }
+
+
+def unseen(trained: Trained, options: Options) -> bool:
+    """Whether anything asked for was not trained on. A file that was moved since is still the same clip."""
+    asked_for, known = ({Path(word).stem for word in words} for words in (options.clips, trained.config.clips))
+    return bool(options.recording or options.held_out) or not asked_for <= known
 
 
 def by_threshold(found: tables.Results) -> dict[str, Any]:
