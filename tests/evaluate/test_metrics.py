@@ -52,6 +52,12 @@ def test_scores_count_only_episodes_whose_clip_was_long_enough(four: Tracked) ->
     assert strict.mean_tracked_s.value == pytest.approx((60 + 10 + 45) / 3 / FPS)
 
 
+def test_of_thirty_seconds_nothing_is_said_where_only_twenty_were_followed(four: Tracked) -> None:
+    shorter = scores(Tracked(*(x[:40] for x in four)), 0.5, FPS)
+    assert shorter.success_20s.value == pytest.approx(2 / 3)
+    assert np.isnan([shorter.success_30s.value, shorter.mean_frames.value, shorter.mean_tracked_s.value]).all()
+
+
 def test_error_and_jerk_count_only_before_failure(four: Tracked) -> None:
     strict, loose = scores(four, 0.5, FPS), scores(four, 0.8, FPS)
     assert strict.error_cm.value == pytest.approx(10.0)

@@ -9,7 +9,8 @@ paper, 0.5 m besides, as others in the field use). L is the number of steps befo
 - so are two of our own, of what the policy is not told: the mean distance of all links from the user's (which the field
   calls MPJPE), and the agreement of contacts with the labels, 1 where the same links touch the same things.
 
-An episode whose clip ends before the s or 30 seconds without a failure tells nothing of them and is left out there.
+An episode whose clip ends before the s or 30 seconds without a failure tells nothing of them and is left out there;
+where none was followed that long nothing is said, for the failed ones alone would be.
 
 Intervals are at 95 %: Wilson's for shares, a bootstrap over episodes for means. Neighbouring start frames see much the
 same motion: episodes are not independent, and both are too narrow as a statement about other motions.
@@ -32,6 +33,9 @@ class Estimate(NamedTuple):
     value: float
     low: float
     high: float
+
+
+NOTHING = Estimate(np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,13 @@ def mean_before(values: np.ndarray, span: Span) -> Estimate:
 
 def scores(tracked: Tracked, threshold: float, fps: float) -> Scores:
     """All metrics of a set of episodes at one threshold [m]."""
-    span = tracked_span(tracked, threshold)
-    frames = mean_frames(span, round(30 * fps))
+    span, longest = tracked_span(tracked, threshold), len(tracked.error)
+    in_20s, in_30s = round(20 * fps), round(30 * fps)
+    frames = mean_frames(span, in_30s) if longest >= in_30s else NOTHING
     return Scores(
         n=tracked.error.shape[1],
-        success_20s=success_rate(span, round(20 * fps)),
-        success_30s=success_rate(span, round(30 * fps)),
+        success_20s=success_rate(span, in_20s) if longest >= in_20s else NOTHING,
+        success_30s=success_rate(span, in_30s) if longest >= in_30s else NOTHING,
         mean_tracked_s=times(frames, 1.0 / fps),
         mean_frames=frames,
         error_cm=times(mean_before(tracked.error, span), 100.0),
@@ -119,7 +124,7 @@ def times(estimate: Estimate, factor: float) -> Estimate:
 def wilson(successes: int, n: int) -> Estimate:
     """Share with Wilson's score interval (Wilson 1927): (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)."""
     if n == 0:
-        return Estimate(np.nan, np.nan, np.nan)
+        return NOTHING
     p, w = successes / n, Z95**2 / n
     half = Z95 * np.sqrt(p * (1 - p) / n + w / (4 * n))
     low, high = (p + w / 2 - half) / (1 + w), (p + w / 2 + half) / (1 + w)
@@ -133,7 +138,7 @@ def bootstrap(values: np.ndarray, weight: np.ndarray | None = None, draws: int =
     """
     weight = np.ones(len(values)) if weight is None else weight
     if len(values) == 0 or weight.sum() == 0:
-        return Estimate(np.nan, np.nan, np.nan)
+        return NOTHING
     rng = np.random.default_rng(0)
     means = []
     for _ in range(draws):
