@@ -59,6 +59,7 @@ def make_stage(options: Any) -> Stage:
 
 
 def make_controller(options: Any, body: Body) -> Controller:
+    """The controller of a motion. Raises KeyError at an unknown jump or style."""
     if options.motion == "balance":
         return Balance(body)
     if options.motion == "walk":
@@ -69,6 +70,7 @@ def make_controller(options: Any, body: Body) -> Controller:
 
 
 def make_solver(name: str) -> Solver:
+    """The solver by its name on the command line."""
     return Fast() if name == "strict" else SOLVERS["strict" if name == "algorithm1" else name]
 
 

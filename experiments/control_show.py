@@ -87,6 +87,7 @@ def move(nodes: Mapping[int, viser.SceneNodeHandle], body: Body, data: mujoco.Mj
 
 
 def named(styles: Mapping[str, WalkParameters], wanted: WalkParameters) -> str:
+    """The name of the style that has these parameters."""
     return next(name for name, p in styles.items() if p == wanted)
 
 

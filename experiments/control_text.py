@@ -34,6 +34,7 @@ def grouped(names: list[str]) -> list[str]:
 
 
 def table(head: list[str], lines: list[list[str]]) -> str:
+    """A Markdown table, or that there is nothing to show."""
     rule = ["---"] * len(head)
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, rule, *lines)) if lines else "Not measured."
 
@@ -74,6 +75,7 @@ def failures(rows: Rows) -> list[str]:
 
 
 def walks(rows: Rows) -> str:
+    """A row for each walk: did it last, how far it went, how long a tick took."""
     head = ["body", "style", "kg", "fell", "s", "steps", "m/s", "solve ms, median", "p99", "times real time"]
     lines = [
         [*name.split("/")[1:], f"{r['mass']:.0f}", "**yes**" if r["fell"] else "no", f"{r['duration_s']:.0f}",
@@ -92,6 +94,7 @@ def upright_gait(rows: Rows) -> dict[str, Any] | None:
 
 
 def gait(rows: Rows) -> str:
+    """What the normal walk does with arms, heels and trunk, as a list."""
     if not (g := upright_gait(rows)):
         return "Not measured: the walk falls, or has not been run."
     hands, feet, angle = g["hand_swing_m"], g["hand_with_own_foot"], g["shoulder_swing_deg"]
@@ -114,6 +117,7 @@ def gait(rows: Rows) -> str:
 
 
 def by_variant(rows: Rows) -> dict[str, list[dict]]:
+    """Rows of jumps by what is jumped."""
     found: dict[str, list[dict]] = {}
     for name, row in of(rows, "jump").items():
         found.setdefault(name.split("/")[1], []).append(row)
@@ -121,6 +125,7 @@ def by_variant(rows: Rows) -> dict[str, list[dict]]:
 
 
 def jumps(rows: Rows) -> str:
+    """A row for each variant: mean and standard deviation over its starts."""
     head = ["variant", "starts", "fell", "height cm", "flight s", "landing error cm", "worst", "turned degrees"]
     lines = []
     for variant, group in by_variant(rows).items():
@@ -139,10 +144,12 @@ def jumps(rows: Rows) -> str:
 
 
 def mean_std(values: list[float], digits: int) -> str:
+    """ "2.4 ± 0.5"."""
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
 
 
 def compared(rows: Rows) -> str:
+    """A row for each motion and solver: the errors of the first two priorities."""
     head = ["", "solver", "fell", "s", "contact error, median", "p99", "COM error, median", "p99", "besides"]
     lines = []
     for name, r in of(rows, "compare").items():
@@ -160,6 +167,7 @@ def compared(rows: Rows) -> str:
 
 
 def by_size(rows: Rows, motion: str) -> dict[str, list[dict]]:
+    """Rows of pushes while one motion goes on, by impulse [N s]."""
     found: dict[str, list[dict]] = {}
     for name, row in of(rows, "push", motion).items():
         found.setdefault(name.split("/")[2], []).append(row)
@@ -194,5 +202,6 @@ def pushes(rows: Rows) -> str:
 
 
 def share(group: list[dict], angle: int) -> str:
+    """ "2/2": pushes in a direction [degrees] survived, of all."""
     hits = [s for r in group for a, s in zip(r["angles_deg"], r["survived"], strict=True) if round(a) == angle]
     return f"{sum(hits)}/{len(hits)}"
