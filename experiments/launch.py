@@ -1,9 +1,11 @@
 """What every entry point does before JAX is imported."""
 
+import _thread
 import contextlib
 import io
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -32,6 +34,7 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
     @wraps(main)
     def run(*args, **kwargs) -> int:
         warnings.formatwarning = _warned
+        sys.unraisablehook = _unraised
         try:
             return main(*args, **kwargs)
         except KeyboardInterrupt:
@@ -44,6 +47,14 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
             return 2
 
     return run
+
+
+def _unraised(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Raise a Ctrl-C again that a callback has swallowed: one of JAX's runs at every garbage collection."""
+    if unraisable.exc_type is KeyboardInterrupt:
+        threading.Timer(0.01, _thread.interrupt_main).start()  # later, for here it would be swallowed again
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _warned(

@@ -11,6 +11,7 @@ it builds these two, bit for bit the same whenever it is run. Each line tells ho
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -63,8 +64,16 @@ def rows_of(names: list[str], options: Options) -> Iterator[dict]:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for the children: small matrices, one core each
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(options.workers, mp_context=context, initializer=prepare_jax) as pool:
+        ours = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as the children inherit it: Ctrl-C is for this process
         tasks = [pool.submit(build_one, name, options.out, options.keep) for name in names]
-        yield from (task.result() for task in as_completed(tasks))
+        signal.signal(signal.SIGINT, ours)
+        try:
+            yield from (task.result() for task in as_completed(tasks))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in multiprocessing.active_children():
+                child.terminate()
+            raise
 
 
 @explained
@@ -84,6 +93,7 @@ def main(argv: list[str] | None = None) -> int:
         _write(options.json, lines)
         return 0
     check_target(options.json, options.out / "NAME.npz", options.sheet and options.sheet / "CATEGORY.jpg")
+    print(f"building {len(names)} clips into {options.out}", flush=True)
     rows = []
     for row in rows_of(names, options):
         rows.append(row)

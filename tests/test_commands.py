@@ -1,6 +1,7 @@
 """Commands end a user's mistake with one line that names it, and leave nothing half written."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -72,6 +73,25 @@ def test_an_interrupted_command_says_so(commands: SimpleNamespace, capsys: pytes
     @commands.launch.explained
     def main() -> int:
         raise KeyboardInterrupt
+
+    assert main() == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_an_interrupt_that_a_callback_swallows_comes_again(
+    commands: SimpleNamespace, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+
+    class Swallows:
+        def __del__(self) -> None:
+            raise KeyboardInterrupt
+
+    @commands.launch.explained
+    def main() -> int:
+        Swallows()  # is gone at once
+        time.sleep(5.0)
+        return 0
 
     assert main() == 130
     assert capsys.readouterr().err == "interrupted\n"
