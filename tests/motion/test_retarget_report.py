@@ -56,6 +56,15 @@ def test_a_shift_is_the_error_unless_the_recording_was_lifted(exact: Fit) -> Non
     assert kept_touches(replace(exact, qpos=higher))["touches_kept"] == 0.0
 
 
+def test_a_touch_that_a_shaky_point_leaves_for_an_instant_is_one(exact: Fit) -> None:
+    points, half = exact.recording.points.copy(), len(exact.qpos) // 2
+    up = np.array([0.0, 0.0, 1.0])
+    points[half] += up  # as a marker that is lost; the speeds of its neighbours are off too
+    assert kept_touches(replace(exact, recording=replace(exact.recording, points=points)))["touches"] == 2
+    points[half - 4 : half + 4] += up
+    assert kept_touches(replace(exact, recording=replace(exact.recording, points=points)))["touches"] == 4
+
+
 def test_a_body_that_glides_skates(exact: Fit) -> None:
     gliding = exact.qpos.copy()
     gliding[:, 0] += 0.3 * np.arange(len(gliding)) / 36

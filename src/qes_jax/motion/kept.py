@@ -1,7 +1,8 @@
 """Whether what touches an object in a recording still does so in the motion made of it.
 
 A recording has joints, no skin. Hand, foot or knee touch a box in it where one of their points is as near to the box as
-it lies to its own skin, and slow, for a tenth of a second. Those distances are our choice, 1.5 cm more than in anatomy.
+it lies to its own skin, and slow, for a tenth of a second; two touches that are less than that apart are one. Those
+distances are our choice, 1.5 cm more than in anatomy. A hand that is recorded without fingers is too far away mostly.
 """
 
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from qes_jax.motion.rig import Rig
 from qes_jax.motion.touch import Toucher
 
 SLOW = 0.2  # [m/s]
-SHORTEST = 4  # frames of a touch
+SHORTEST = 4  # frames of a touch, and between two
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ def recorded_touch(fit: Fit, part: Part, box: Piece) -> np.ndarray:
     points = recording.points[:, mine]
     speed = np.linalg.norm(np.gradient(points, 1 / recording.fps, axis=0), axis=-1)
     touching = (box_distance(points, box) <= part.skin) & (speed <= SLOW)
-    return ndimage.binary_opening(touching.any(axis=1), np.ones(SHORTEST))
+    ends = SHORTEST  # beyond which nothing touches
+    joined = ndimage.binary_closing(np.pad(touching.any(axis=1), ends), np.ones(SHORTEST))[ends:-ends]
+    return ndimage.binary_opening(joined, np.ones(SHORTEST))
 
 
 def box_distance(points: np.ndarray, box: Piece) -> np.ndarray:
