@@ -13,6 +13,10 @@ FARTHEST = 30.0  # [m] from the origin
 SUNK = 0.03  # [m] pieces may touch, stand on one another, and sink in by so much
 
 
+class SceneError(ValueError):
+    """A scene file that cannot be used; the message names the file, and the piece where it is one that is wrong."""
+
+
 class SceneWarning(UserWarning):
     """What is odd about a scene and may still be meant."""
 
