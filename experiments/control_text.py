@@ -7,6 +7,7 @@ import numpy as np
 
 Rows = dict[str, dict[str, Any]]
 BAR = 95.0  # [%] of pushes of 20 N s on the walking human that are to be survived
+LOW_JUMP = 0.1  # [m] what rises less is hardly a jump
 
 
 def page(rows: Rows, missing: list[str], quick: bool) -> str:
@@ -55,6 +56,8 @@ def failures(rows: Rows) -> list[str]:
     for variant, group in by_variant(rows).items():
         if fallen := sum(r["fell"] for r in group):
             found.append(f"Jump {variant}: falls in {fallen} of {len(group)} starts.")
+        if low := sum(r["height"] < LOW_JUMP for r in group):
+            found.append(f"Jump {variant}: rises less than {100 * LOW_JUMP:.0f} cm in {low} of {len(group)} starts.")
     for motion in ("balance", "walk"):
         for size, group in by_size(rows, motion).items():
             if (share := survived(group)) < (BAR if (motion, size) == ("walk", "20") else 100.0):
