@@ -10,6 +10,8 @@ from qes_jax.motion.formats.gltf_tracks import WIDTHS, Track, sample, unit
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.frames import rotation
 
+HUGE = 1e12  # numbers whose squares still fit, and larger than any place in any unit
+
 
 @dataclass(frozen=True)
 class Nodes:
@@ -43,17 +45,17 @@ def _place(node: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if "matrix" in node:
         matrix = np.array(node["matrix"], np.float64).reshape(4, 4).T
         scale = np.linalg.norm(matrix[:3, :3], axis=0)
-        if not np.isfinite(matrix).all() or scale.min() < 1e-12:
-            raise ValueError("its matrix is not finite, or flat")
+        if not (np.abs(matrix) < HUGE).all() or scale.min() < 1e-12:
+            raise ValueError("its matrix is not finite, beyond all measure, or flat")
         scale = scale * np.sign(np.linalg.det(matrix[:3, :3]))
         turn = Rotation.from_matrix(matrix[:3, :3] / scale).as_quat(scalar_first=True)
         return matrix[:3, 3], turn, scale
     pos = np.array(node.get("translation", (0, 0, 0)), np.float64).reshape(3)
-    turn = unit(np.array(node.get("rotation", (0, 0, 0, 1)), np.float64).reshape(4))[[3, 0, 1, 2]]
+    turn = np.array(node.get("rotation", (0, 0, 0, 1)), np.float64).reshape(4)
     scale = np.array(node.get("scale", (1, 1, 1)), np.float64).reshape(3)
-    if not np.isfinite([*pos, *turn, *scale]).all():
-        raise ValueError("its place is not finite")
-    return pos, turn, scale
+    if not (np.abs([*pos, *turn, *scale]) < HUGE).all():
+        raise ValueError("its place is not finite, or beyond all measure")
+    return pos, unit(turn)[[3, 0, 1, 2]], scale
 
 
 def _order(document: Document, parents: list[int]) -> tuple[int, ...]:
