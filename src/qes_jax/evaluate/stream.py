@@ -1,4 +1,4 @@
-"""A policy follows a user who arrives frame by frame: what `rollout.py` does with whole tracks, one control step a time.
+"""A policy follows a user who arrives frame by frame: what `rollout.py` does with whole tracks, a control step a time.
 
 A policy that looks `future` frames ahead is told of `now` only when the user is there already, so the body runs behind:
 a call with the user's frame t gives the body at frame t + 1 - future. One without a look ahead answers for frame t + 1.
