@@ -1,12 +1,18 @@
 """The solvers against each other, and strictness itself."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
+from qes_jax.control import fast
+from qes_jax.control.balance import Balance
+from qes_jax.control.body import load_body
 from qes_jax.control.fast import Fast
 from qes_jax.control.hierarchy import Hierarchy, Level, errors
 from qes_jax.control.priority import kanoun, strict, weighted
+from qes_jax.control.simulate import Push, Stage
 from tests.control.hierarchies import KINDS, OracleError, oracle
 
 
@@ -25,7 +31,7 @@ def test_solvers_agree(seed: int, locked: bool) -> None:
     problem = random_hierarchy(seed, locked=locked)
     found = strict(problem)
     assert found.feasible and np.all(problem.G @ found.x <= problem.h + 1e-7)
-    np.testing.assert_allclose(Fast()(problem).errors, found.errors, atol=2e-6)
+    np.testing.assert_allclose(Fast(budget=None)(problem).errors, found.errors, atol=2e-6)
     np.testing.assert_allclose(kanoun(problem).errors, found.errors, atol=1e-4)
 
 
@@ -53,7 +59,7 @@ def test_algorithm_1_has_the_oracles_error_in_hard_cases(kind: str) -> None:
     assert compared >= 10
 
 
-@pytest.mark.parametrize("solver", [strict, Fast()], ids=["strict", "fast"])
+@pytest.mark.parametrize("solver", [strict, Fast(budget=None)], ids=["strict", "fast"])
 @pytest.mark.parametrize("seed", range(6))
 def test_a_lower_level_never_worsens_a_higher_one(seed: int, solver) -> None:
     problem = random_hierarchy(seed, locked=True)
@@ -74,7 +80,7 @@ def test_the_weighted_sum_does() -> None:
     assert weighted(loud).errors[1] > strict(loud).errors[1] + 0.1
 
 
-@pytest.mark.parametrize("solver", [strict, kanoun, Fast()], ids=["strict", "kanoun", "fast"])
+@pytest.mark.parametrize("solver", [strict, kanoun, Fast(budget=None)], ids=["strict", "kanoun", "fast"])
 def test_without_a_feasible_point_all_is_zero(solver) -> None:
     problem = random_hierarchy(0)
     G = np.concatenate([problem.G, np.eye(1, 12), -np.eye(1, 12)])
@@ -85,7 +91,38 @@ def test_without_a_feasible_point_all_is_zero(solver) -> None:
 
 
 def test_a_warm_start_changes_nothing() -> None:
-    fast = Fast()
+    solver = Fast(budget=None)
     for seed in range(8):
         problem = random_hierarchy(seed, locked=True)
-        np.testing.assert_allclose(fast(problem).x, Fast()(problem).x, atol=1e-6)
+        np.testing.assert_allclose(solver(problem).x, Fast(budget=None)(problem).x, atol=1e-6)
+
+
+def test_a_tick_costs_no_more_than_its_budget_while_the_body_falls(monkeypatch) -> None:
+    """Iterations and programmes are counted where DAQP is called, from the push to the floor."""
+    plain, calls = fast.daqp.solve, []
+
+    def counted(*args, **kwargs):
+        found = plain(*args, **kwargs)
+        calls.append(found[3]["iterations"])
+        return found
+
+    monkeypatch.setattr(fast, "daqp", SimpleNamespace(solve=counted))
+    body = load_body()
+    stage, spent = Stage(body, Balance(body), Fast(), low=0.0), []
+    stage.pushes = [Push((0.0, 90.0), 0.2)]
+    while stage.data.time < 2.5:
+        calls.clear()
+        stage.tick()
+        spent.append(sum(calls) + fast.CALL * len(calls))
+    assert stage.record.com[-1][2] < 0.3 * body.com_height  # it lies
+    assert stage.solver.fallbacks > 50 and np.isfinite(stage.data.qpos).all()
+    assert max(spent) <= fast.BUDGET + fast.COMPROMISE + 2 * fast.CALL
+
+
+def test_a_compromise_keeps_the_laws_of_motion_and_prefers_upper_levels() -> None:
+    for seed in range(6):
+        problem = random_hierarchy(seed)
+        found, exact = Fast(budget=0)(problem), strict(problem)
+        assert found.feasible and found.errors[0] < 1e-9
+        assert found.errors[1] < 0.3 < found.errors[2] < exact.errors[2] + 0.1
+        assert np.all(problem.G @ found.x < problem.h + 1e-3)

@@ -12,6 +12,7 @@ from qes_jax.control.objectives import smallest
 from qes_jax.control.priority import Solver
 
 SMALL_ACCELERATION, SMALL_FORCE = 1e-3, 1e-2  # weights in the last level, those of the 2012 implementation
+SLOWED = 5.0  # [rad/s] a joint so fast is slowed by all its strength where there is no solution. Our choice
 
 
 class Wish(NamedTuple):
@@ -50,13 +51,15 @@ def hierarchy(d: Dynamics, wish: Wish) -> Hierarchy:
 
 
 def solve(d: Dynamics, wish: Wish, solver: Solver) -> Outcome:
-    """Torques within their limits. Where the limits of joints and floor contradict each other they are dropped."""
-    problem, (forces, T, t) = hierarchy(d, wish), wish.contacts
+    """Torques within their limits; where there is no solution those that slow the joints."""
+    problem, (_, T, t) = hierarchy(d, wish), wish.contacts
     found = solver(problem)
-    if not found.feasible:
-        keep = forces.shape[1] + 2 * len(t)
-        problem = Hierarchy(problem.levels, problem.G[:keep], problem.h[:keep])
-        found = solver(problem)
+    wanted = T @ found.x + t if found.feasible else damped(d)
     most = d.body.max_torque
-    torque = np.minimum(np.maximum(T @ found.x + t, -most), most)
+    torque = np.minimum(np.maximum(wanted, -most), most)
     return Outcome(torque, problem, found, ("motion", *(name for name, _ in wish.levels)))
+
+
+def damped(d: Dynamics) -> np.ndarray:
+    """(A,) [N m] against the joints' speeds: their strength at SLOWED."""
+    return -d.body.max_torque * d.qvel[d.body.dofs] / SLOWED
