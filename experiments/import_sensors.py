@@ -37,6 +37,8 @@ class Args:
     """Last second; by default its end."""
     eye_height: float | None = None
     """The person's eye height standing [m], if nobody stands in the recording."""
+    part: int | None = None
+    """Which part of a session that had to be cut, from 1; by default the longest."""
 
 
 def describe(recording: DeviceRecording, track: SensorTrack) -> dict:
@@ -50,6 +52,7 @@ def describe(recording: DeviceRecording, track: SensorTrack) -> dict:
         "track_frames": len(track.pos),
         "fps": track.fps,
         "height_m": track.height,
+        "notes": recording.notes,
         "sensors": {
             name: describe_stream(stream) | {"valid": round(float(valid), 4)} for name, stream, valid in streams
         },
@@ -76,7 +79,7 @@ def main(argv: list[str] | None = None) -> int:
     prepare_jax()
     from qes_jax.motion.sensors import make_track, read_device, save_track  # only now: it imports JAX
 
-    recording = read_device(args.file)
+    recording = read_device(args.file, args.part)
     track = make_track(recording, args.height, args.start, args.end, args.eye_height)
     save_track(args.out, track)
     print(json.dumps(describe(recording, track), indent=2))

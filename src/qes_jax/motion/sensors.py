@@ -19,6 +19,7 @@ from qes_jax.motion.formats.device import HOLD, DeviceRecording, Stream
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.vive_csv import read_vive_csv
 from qes_jax.motion.frames import rotation, slerp, turn_points, turn_quats, yaw_of
+from qes_jax.motion.mend import mend
 
 READERS: dict[str, Callable[[str | Path], DeviceRecording]] = {".json": read_aframe, ".csv": read_vive_csv}
 VERSION = 1
@@ -61,12 +62,15 @@ class SensorTrack:
         return (len(self.pos) - 1) / self.fps
 
 
-def read_device(path: str | Path) -> DeviceRecording:
-    """Read a recording by its ending (.json: A-Frame, .csv: Unity). Raises RecordingError, or FileNotFoundError."""
+def read_device(path: str | Path, part: int | None = None) -> DeviceRecording:
+    """Read a recording by its ending (.json: A-Frame, .csv: Unity) and mend it, see `mend`; `part` of one that is cut.
+
+    Raises RecordingError, or FileNotFoundError.
+    """
     reader = READERS.get(Path(path).suffix.lower())
     if reader is None:
         raise RecordingError(f"{path}: no known kind of headset recording, expected one of {sorted(READERS)}")
-    return reader(path)
+    return mend(reader(path), part)
 
 
 def make_track(

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from qes_jax.motion.formats.device import SENSORS, DeviceRecording, Stream, make_stream
+from qes_jax.motion.formats.device import SENSORS, SWAPPED, DeviceRecording, Stream, make_stream, swapped
 from qes_jax.motion.formats.recording import RecordingError
 
+MILLISECOND = 1e-3  # [s]
 HAND_ROLL = 90.0  # [deg] added to z of a left controller that shows A-Frame's hand model, and taken from a right one's
 
 
@@ -25,11 +26,19 @@ def read_aframe(path: str | Path) -> DeviceRecording:
         raise RecordingError(f"{path}: not a readable JSON file ({type(error).__name__}: {str(error)[:100]})") from None
     if not isinstance(data, dict):
         raise RecordingError(f"{path}: holds a {type(data).__name__}, expected an object of entities with poses")
-    tables = [_table(path, key, data[key]) for key in _entities(path, data)]
+    head, left, right = (_table(path, key, data[key]) for key in _entities(path, data))
+    streams = _streams(path, head, left, right)
+    if not swapped(streams):
+        return DeviceRecording(str(path), "aframe", streams)
+    return DeviceRecording(str(path), "aframe", _streams(path, head, right, left), (SWAPPED,))
+
+
+def _streams(path: str | Path, *tables: np.ndarray) -> tuple[Stream, Stream, Stream]:
+    """Of the headset's, the left and the right controller's table. The hand models' roll goes by the side."""
     roll = HAND_ROLL if _rolled(tables[1][:, 6], tables[2][:, 6]) else 0.0
     names = [f"{path}: {name}" for name in SENSORS]
     head, left, right = (_stream(t, w, r) for t, w, r in zip(tables, names, (0.0, roll, -roll), strict=True))
-    return DeviceRecording(str(path), "aframe", (head, left, right))
+    return head, left, right
 
 
 def _entities(path: str | Path, data: dict) -> tuple[str, str, str]:
@@ -99,7 +108,7 @@ def _stream(table: np.ndarray, where: str, roll: float) -> Stream:
     tracked = np.isfinite(table).all(axis=1, keepdims=True)
     quat = from_three(np.where(tracked, table[:, 4:7], 0.0) - [0.0, 0.0, roll])
     quat = np.where(tracked, quat, np.nan)
-    return make_stream(table[:, 0] / 1000.0, to_ours(table[:, 1:4]), quat, where, lambda i: f"poses[{i}]")
+    return make_stream(table[:, 0], to_ours(table[:, 1:4]), quat, where, lambda i: f"poses[{i}]", MILLISECOND)
 
 
 def from_three(degrees: np.ndarray) -> np.ndarray:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.session import CLOCKS, clock_unit, sides_swapped
 
 SENSORS = ("headset", "left controller", "right controller")
+SWAPPED = "left and right controllers were swapped, by their sides of the headset: put right"
 FAR = 100.0  # [m] a position beyond this is not in metres
-LONG = 86400.0  # [s] a recording beyond this has no time in seconds
 HOLD = 0.25  # [s] a longer gap between samples is not interpolated, our choice: an arm's reach takes about twice that
 
 
@@ -28,11 +29,12 @@ class Stream:
     quat: np.ndarray  # (N, 4) wxyz, the device's X axis points ahead, its Z axis up
     lost: int  # samples left out because tracking was lost
     repeated: int  # samples left out because a later one has the same time
+    notes: tuple[str, ...] = ()  # what was decided about it
 
     @property
     def rate(self) -> float:
-        """Median rate of the samples [Hz]."""
-        return float(1.0 / np.median(np.diff(self.time)))
+        """Median rate of the samples [Hz], 0 of a single one."""
+        return float(1.0 / np.median(np.diff(self.time))) if len(self.time) > 1 else 0.0
 
     def gaps(self) -> np.ndarray:
         """Starts and lengths [s] of the stretches longer than HOLD without a sample, (G, 2)."""
@@ -48,6 +50,7 @@ class DeviceRecording:
     source: str
     kind: str
     streams: tuple[Stream, Stream, Stream]  # in the order of SENSORS
+    notes: tuple[str, ...] = ()  # what was found wrong with it, and what was done about it
 
     @property
     def duration(self) -> float:
@@ -59,9 +62,12 @@ class DeviceRecording:
         return float(np.percentile(self.streams[0].pos[:, 2], 95))
 
 
-def make_stream(time: np.ndarray, pos: np.ndarray, quat: np.ndarray, where: str, place: Callable[[int], str]) -> Stream:
-    """Check and clean samples: time (N,) [s], pos (N, 3) [m], quat (N, 4) wxyz.
+def make_stream(
+    time: np.ndarray, pos: np.ndarray, quat: np.ndarray, where: str, place: Callable[[int], str], clock: float = 1.0
+) -> Stream:  # fmt: skip
+    """Check and clean samples: time (N,), pos (N, 3) [m], quat (N, 4) wxyz.
 
+    `clock` [s] is the unit of time that the format has; another one is taken where the samples' rate tells so.
     `place(i)` says where sample i stands in the file. Raises RecordingError that names `where`, place and field.
     """
 
@@ -72,7 +78,7 @@ def make_stream(time: np.ndarray, pos: np.ndarray, quat: np.ndarray, where: str,
 
     refuse(~np.isfinite(time), lambda i: f"time is {time[i]}")
     backwards = np.append(False, np.diff(time) < 0)
-    refuse(backwards, lambda i: f"time runs backwards, from {time[i - 1]:.4f} to {time[i]:.4f} s")
+    refuse(backwards, lambda i: f"time runs backwards, from {time[i - 1]:.4f} to {time[i]:.4f}")
     with np.errstate(over="ignore", invalid="ignore"):
         norm, reach = np.linalg.norm(quat, axis=1), np.abs(pos).max(axis=1, initial=0)
     tracked = np.isfinite(norm) & np.isfinite(reach) & (norm > 0) & (reach > 0)
@@ -84,9 +90,30 @@ def make_stream(time: np.ndarray, pos: np.ndarray, quat: np.ndarray, where: str,
         raise RecordingError(
             f"{where}: {len(keep)} of {len(time)} samples are tracked and distinct in time, 2 are needed"
         )
-    if time[keep[-1]] - time[keep[0]] > LONG:
-        raise RecordingError(f"{where}: time spans {time[keep[-1]] - time[keep[0]]:.0f}; is it in seconds?")
+    unit = clock_unit(time[keep], clock)
+    if unit is None:
+        step = np.median(np.diff(time[keep]))
+        raise RecordingError(f"{where}: time steps by {step:g} from sample to sample, of no unit that makes a rate")
+    notes = () if unit == clock else (f"{where.rpartition(': ')[2]}: time is in {CLOCKS[unit]}, by the samples' rate",)
     return Stream(
-        time[keep], pos[keep], quat[keep] / norm[keep, None],
-        lost=int((~tracked).sum()), repeated=int(tracked.sum() - len(keep)),
+        unit * time[keep], pos[keep], quat[keep] / norm[keep, None],
+        lost=int((~tracked).sum()), repeated=int(tracked.sum() - len(keep)), notes=notes,
     )  # fmt: skip
+
+
+def places(stream: Stream, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(N, 3) [m] where a device is at `time` (N,) [s], and (N,) whether samples around tell."""
+    pos = np.stack([np.interp(time, stream.time, x) for x in stream.pos.T], axis=1)
+    if len(stream.time) < 2:
+        return pos, time == stream.time
+    after = np.clip(np.searchsorted(stream.time, time), 1, len(stream.time) - 1)
+    inside = (time >= stream.time[0]) & (time <= stream.time[-1])
+    return pos, inside & (stream.time[after] - stream.time[after - 1] <= HOLD)
+
+
+def swapped(streams: tuple[Stream, Stream, Stream]) -> bool:
+    """Whether what is called the left controller is the right one."""
+    head, *hands = streams
+    (left, first), (right, second) = (places(hand, head.time) for hand in hands)
+    there = first & second
+    return bool(there.any()) and sides_swapped(head.pos[there], head.quat[there], left[there], right[there])

@@ -11,6 +11,7 @@ import numpy as np
 
 from qes_jax.motion.formats.device import SENSORS, DeviceRecording, make_stream
 from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.session import LEVEL, upright
 
 PREFIXES = ("head", "left", "right")
 COLUMNS = (
@@ -22,13 +23,28 @@ COLUMNS = (
 def read_vive_csv(path: str | Path) -> DeviceRecording:
     """Read a session. Raises RecordingError that names file, column and line."""
     lines, table = _read_table(Path(path))
+    order, notes = _order(table[:, 4:8])
     streams = []
     for n, name in enumerate(SENSORS):
-        pos, xyzw = table[:, 1 + 7 * n : 4 + 7 * n], table[:, 4 + 7 * n : 8 + 7 * n]
+        pos, xyzw = table[:, 1 + 7 * n : 4 + 7 * n], table[:, 4 + 7 * n : 8 + 7 * n][:, order]
         streams.append(
             make_stream(table[:, 0], to_ours(pos), from_unity(xyzw), f"{path}: {name}", lambda i: f"line {lines[i]}")
         )
-    return DeviceRecording(str(path), "unity", (streams[0], streams[1], streams[2]))
+    return DeviceRecording(str(path), "unity", (streams[0], streams[1], streams[2]), notes)
+
+
+def _order(head: np.ndarray) -> tuple[list[int], tuple[str, ...]]:
+    """Which columns of a quaternion hold x, y, z, w, told from the headset's (N, 4), and what is to be said of it.
+
+    As they are called, unless that has the headset hang upside down or lie on its side, and w first has it upright.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = np.linalg.norm(head, axis=1)
+    sound = head[np.isfinite(length) & (np.abs(length - 1) < 0.1)]
+    first, usual = [1, 2, 3, 0], [0, 1, 2, 3]
+    if len(sound) and upright(from_unity(sound)) < LEVEL and upright(from_unity(sound[:, first])) > LEVEL:
+        return first, ("quaternions have w before x, y, z, whatever the columns say: only so is the headset up",)
+    return usual, ()
 
 
 def from_unity(xyzw: np.ndarray) -> np.ndarray:
