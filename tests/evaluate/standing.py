@@ -10,6 +10,7 @@ import numpy as np
 from qes_jax.env.config import EnvConfig
 from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
+from qes_jax.evaluate.likeness import Likeness, Motion
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.engine import make_engine
 from qes_jax.model.scene import get_scene
@@ -48,3 +49,9 @@ def params_for(*clips: Clip) -> EnvParams:
 def hold(policy: jax.Array, obs: jax.Array) -> jax.Array:
     """Keeps the mean pose, which is the clip's only one; `policy` () is added to every target."""
     return policy * jnp.ones(32, obs.dtype)
+
+
+def no_likeness(like: np.ndarray) -> Likeness:
+    """Of an array's shape, nothing known."""
+    nothing = Motion(*[np.full(like.shape, np.nan, np.float16)] * 5)
+    return Likeness(nothing, nothing, nothing.slip)

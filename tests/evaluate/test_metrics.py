@@ -1,18 +1,29 @@
 """Metrics of made-up errors, against answers worked out by hand and against SciPy."""
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
 
-from qes_jax.evaluate.metrics import bootstrap, mean_before, mean_frames, scores, success_rate, tracked_span, wilson
-from qes_jax.evaluate.rollout import Tracked
+from qes_jax.evaluate.metrics import (
+    bootstrap,
+    mean_before,
+    mean_frames,
+    over_groups,
+    scores,
+    success_rate,
+    tracked_span,
+    wilson,
+)
+from qes_jax.evaluate.rollout import Tracked, select
+from tests.evaluate.standing import no_likeness
 
 FPS = 2.0  # 20 s are 40 steps, 30 s are 60
 
 
 def tracked(error: np.ndarray, valid: np.ndarray | None = None) -> Tracked:
     valid = np.ones(error.shape, bool) if valid is None else valid
-    return Tracked(error, 2 * error, error / 2, 10 * error, 3 * error, 1 - error, valid)
+    return Tracked(error, 2 * error, error / 2, 10 * error, 3 * error, 1 - error, valid, no_likeness(error))
 
 
 @pytest.fixture
@@ -53,7 +64,7 @@ def test_scores_count_only_episodes_whose_clip_was_long_enough(four: Tracked) ->
 
 
 def test_of_thirty_seconds_nothing_is_said_where_only_twenty_were_followed(four: Tracked) -> None:
-    shorter = scores(Tracked(*(x[:40] for x in four)), 0.5, FPS)
+    shorter = scores(jax.tree.map(lambda x: x[:40], four), 0.5, FPS)
     assert shorter.success_20s.value == pytest.approx(2 / 3)
     assert np.isnan([shorter.success_30s.value, shorter.mean_frames.value, shorter.mean_tracked_s.value]).all()
 
@@ -106,3 +117,12 @@ def test_bootstrap_resamples_episodes_and_not_steps() -> None:
     found = bootstrap(values, weight)
     assert found.value == pytest.approx(0.5)
     assert found.high - found.low == pytest.approx(2 * 1.96 * 0.5 / np.sqrt(40), rel=0.2)
+
+
+def test_a_mean_over_clips_counts_each_once_and_leaves_out_what_has_none(four: Tracked) -> None:
+    one, rest = (scores(select(four, np.array(i)), 0.5, FPS) for i in ([0], [1, 2]))
+    found = over_groups([one, rest])
+    assert found.n == 2
+    assert found.success_20s.value == pytest.approx((1 + 1 / 2) / 2)
+    assert np.isnan(over_groups([scores(select(four, [3]), 0.5, FPS)] * 3).success_30s.value)
+    assert over_groups([one, rest, scores(select(four, [3]), 0.5, FPS)]).success_20s == found.success_20s

@@ -23,6 +23,7 @@ from qes_jax.evaluate.view.show import show_episode
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import PARKED, Piece, get_scene
 from qes_jax.model.world import build_world
+from tests.evaluate.standing import no_likeness
 
 T = 8
 
@@ -103,7 +104,8 @@ def test_learning_curves_are_means_over_seeds_where_all_have_gone() -> None:
 def test_errors_over_time_leave_failed_episodes_out() -> None:
     error = np.tile([0.1, 0.2, 0.3, 0.4], (6, 1))
     error[2:, 3] = 0.9
-    upper, lower = error_over_time(Tracked(*[error] * 6, valid=np.ones(error.shape, bool)), 2.0).axes
+    tracked = Tracked(*[error] * 6, valid=np.ones(error.shape, bool), likeness=no_likeness(error))
+    upper, lower = error_over_time(tracked, 2.0).axes
     np.testing.assert_allclose(upper.get_lines()[0].get_ydata(), [25, 25, 20, 20, 20, 20])
     np.testing.assert_allclose(lower.get_lines()[0].get_ydata(), [100, 100, 75, 75, 75, 75])
     assert lower.get_xlabel().endswith("[s]")

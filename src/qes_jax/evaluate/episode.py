@@ -19,7 +19,6 @@ from qes_jax.model.scene import PARKED, Piece, make_piece
 from qes_jax.model.world import World, build_world
 
 ARRAYS = ("qpos", "placement", "reference_qpos", "user_pos", "user_quat", "sensor_pos", "force", "label")
-TOUCHED = 5.0  # [N] a force that counts as a contact wherever it is shown, as the contact reward has it
 
 
 @dataclass(frozen=True)

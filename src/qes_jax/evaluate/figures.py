@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from scipy import stats
 
-from qes_jax.evaluate.episode import TOUCHED, Episode
+from qes_jax.evaluate.episode import Episode
+from qes_jax.evaluate.likeness import TOUCHED
 from qes_jax.evaluate.metrics import THRESHOLDS, tracked_span
 from qes_jax.evaluate.rollout import Tracked
 

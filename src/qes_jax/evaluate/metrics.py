@@ -7,23 +7,29 @@ paper, 0.5 m besides, as others in the field use). L is the number of steps befo
 - tracked time: mean of min(L, 30 fps), in frames (the paper's success [frame]) and in seconds;
 - error and jerk: means over the steps before failure, of all episodes together;
 - so are two of our own, of what the policy is not told: the mean distance of all links from the user's (which the field
-  calls MPJPE), and the agreement of contacts with the labels, 1 where the same links touch the same things.
+  calls MPJPE), and the agreement of contacts with the labels, 1 where the same links touch the same things;
+- and so are the measures of likeness (likeness.py), the user's over the same steps beside those of the simulated body.
 
 An episode whose clip ends before the s or 30 seconds without a failure tells nothing of them and is left out there;
 where none was followed that long nothing is said, for the failed ones alone would be.
 
 Intervals are at 95 %: Wilson's for shares, a bootstrap over episodes for means. Neighbouring start frames see much the
-same motion: episodes are not independent, and both are too narrow as a statement about other motions.
+same motion: episodes are not independent, and both are too narrow as a statement about other motions. Means over clips
+(`over_groups`) count each clip once however long it is, and resample clips. Of fewer than FEW episodes, or clips, an
+interval says nothing.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
+from qes_jax.evaluate.likeness import Likeness
 from qes_jax.evaluate.rollout import Tracked
 
 THRESHOLDS = (0.8, 0.5)  # [m]
+FEW = 8  # episodes below which no interval is given, our choice
 Z95 = 1.959964
 
 
@@ -53,6 +59,16 @@ class Scores:
     jerk: Estimate  # [m/s^3]
     body_error_cm: Estimate
     contact: Estimate  # in [0, 1]
+    slip_cm_s: Estimate  # of feet on the floor
+    user_slip_cm_s: Estimate
+    fast_share: Estimate  # of the links' motion above 6 Hz, in [0, 1]
+    user_fast_share: Estimate
+    steps_per_s: Estimate
+    user_steps_per_s: Estimate
+    steps_ratio: Estimate  # the body's over the user's
+    flying: Estimate  # share of the time without a foot on anything, in [0, 1]
+    user_flying: Estimate
+    watt: Estimate  # [W] mean mechanical power of all joints
 
 
 class Span(NamedTuple):
@@ -86,9 +102,14 @@ def mean_frames(span: Span, frames: int) -> Estimate:
 
 def mean_before(values: np.ndarray, span: Span) -> Estimate:
     """Mean of values (T, B) over all steps before failure, NaN left out; the bootstrap resamples episodes."""
-    before = np.arange(len(values))[:, None] < span.frames
-    used = before & np.isfinite(values)
-    return bootstrap(np.where(used, values, 0.0).sum(axis=0), used.sum(axis=0))
+    return share_before(values, np.ones_like(values), span)
+
+
+def share_before(values: np.ndarray, whole: np.ndarray, span: Span) -> Estimate:
+    """Sum of values (T, B) over that of `whole` (T, B), of steps before failure where both are numbers; likewise."""
+    used = (np.arange(len(values))[:, None] < span.frames) & np.isfinite(values) & np.isfinite(whole)
+    total, weight = (np.where(used, x, 0.0).sum(axis=0, dtype=np.float64) for x in (values, whole))
+    return bootstrap(total, weight)
 
 
 def scores(tracked: Tracked, threshold: float, fps: float) -> Scores:
@@ -108,12 +129,33 @@ def scores(tracked: Tracked, threshold: float, fps: float) -> Scores:
         jerk=mean_before(tracked.jerk, span),
         body_error_cm=times(mean_before(tracked.body, span), 100.0),
         contact=mean_before(tracked.contact, span),
+        **likeness_scores(tracked.likeness, span, fps),
     )
 
 
-def select(tracked: Tracked, episodes: np.ndarray) -> Tracked:
-    """Some of the episodes, by index or mask (B,)."""
-    return Tracked(*(x[:, episodes] for x in tracked))
+def likeness_scores(found: Likeness, span: Span, fps: float) -> dict[str, Estimate]:
+    """The fields of `Scores` that likeness.py measures."""
+    own, user = found.own, found.user
+    return {
+        "slip_cm_s": times(mean_before(own.slip, span), 100.0),
+        "user_slip_cm_s": times(mean_before(user.slip, span), 100.0),
+        "fast_share": share_before(own.high, own.power, span),
+        "user_fast_share": share_before(user.high, user.power, span),
+        "steps_per_s": times(mean_before(own.steps, span), fps),
+        "user_steps_per_s": times(mean_before(user.steps, span), fps),
+        "steps_ratio": share_before(own.steps, user.steps, span),
+        "flying": mean_before(own.flying, span),
+        "user_flying": mean_before(user.flying, span),
+        "watt": mean_before(found.watt, span),
+    }
+
+
+def over_groups(groups: Iterable[Scores]) -> Scores:
+    """Each metric's mean over groups of episodes (clips, say), of those that have it; `n` is the number of groups."""
+    groups = list(groups)
+    names = [f.name for f in fields(Scores) if f.name != "n"]
+    values = {name: np.array([getattr(g, name).value for g in groups]) for name in names}
+    return Scores(len(groups), **{name: bootstrap(x[np.isfinite(x)]) for name, x in values.items()})
 
 
 def times(estimate: Estimate, factor: float) -> Estimate:

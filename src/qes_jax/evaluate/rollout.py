@@ -17,6 +17,17 @@ from qes_jax.env.observe import clip_bounds
 from qes_jax.env.reward import contact_overlap
 from qes_jax.env.state import Body, EnvParams, EnvState, body_of
 from qes_jax.env.task import Task
+from qes_jax.evaluate.likeness import (
+    Likeness,
+    Memory,
+    Motion,
+    make_gauge,
+    measure,
+    mechanical_power,
+    own_pose,
+    remember,
+    user_pose,
+)
 from qes_jax.motion.library import Reference
 
 SEGMENT = 36  # [frames] of one compiled call, after which the host looks whether any episode still goes on
@@ -41,6 +52,7 @@ class Tracked(NamedTuple):
     body: Array  # (T, B) [m] mean distance of the links from the reference's; NaN where only sensors were recorded
     contact: Array  # (T, B) in [0, 1], agreement of contacts with their labels (`reward.contact_overlap`); NaN likewise
     valid: Array  # (T, B) bool: the clip has this frame, and the episode was simulated up to it
+    likeness: Likeness  # of (T, B) each, NaN where nothing was simulated
 
 
 class Carry(NamedTuple):
@@ -49,6 +61,8 @@ class Carry(NamedTuple):
     state: EnvState
     start: EnvState
     before: jax.Array  # (2, L, 3) link velocities of the last two frames, oldest first; NaN before the start
+    own: Memory
+    user: Memory
 
 
 class Tracker(NamedTuple):
@@ -102,8 +116,13 @@ def track(
         padded = np.pad(part, (0, width - len(part)), mode="edge")
         tell = _teller(progress, first * n_frames, len(part), total)
         tracked = track_chunk(tracker, params, policy, padded, n_frames, tell)
-        parts.append(Tracked(*(x[:, : len(part)] for x in tracked)))
-    return Tracked(*(np.concatenate(x, axis=1) for x in zip(*parts, strict=True)))
+        parts.append(select(tracked, slice(len(part))))
+    return jax.tree.map(lambda *x: np.concatenate(x, axis=1), *parts)
+
+
+def select(tracked: Tracked, episodes: np.ndarray | slice) -> Tracked:
+    """Some of the episodes, by index, mask (B,) or slice."""
+    return jax.tree.map(lambda x: x[:, episodes], tracked)
 
 
 def track_chunk(
@@ -117,21 +136,23 @@ def track_chunk(
         if over.all():
             break
         carry, row = tracker.segment(params, policy, carry)
-        rows.append(Tracked(*jax.device_get(row)))
+        rows.append(jax.device_get(row))
         over |= ((rows[-1].error > LOST) | ~rows[-1].valid).any(axis=0)
         tell(min(done + SEGMENT, n_frames))
     tell(n_frames)
-    return _pad(Tracked(*(np.concatenate(x)[:n_frames] for x in zip(*rows, strict=True))), n_frames)
+    return _pad(jax.tree.map(lambda *x: np.concatenate(x)[:n_frames], *rows), n_frames)
 
 
 def begin(task: Task, params: EnvParams, starts: jax.Array) -> Carry:
     """Episodes (B,) at their start frames, exactly as in the reference. `task` is one of `evaluation_task`."""
     key = jax.random.PRNGKey(0)  # nothing is drawn
+    gauge, layout = make_gauge(task.engine.world, task.config.ctrl_dt), task.engine.world.layout
 
     def one(frame: jax.Array) -> Carry:
         state, _ = task.reset_at(params, frame, key)
-        velocity = state.derived.linvel[task.engine.world.layout.link_ids]
-        return Carry(state, state, jnp.stack([jnp.full_like(velocity, jnp.nan), velocity]))
+        own, user = own_pose(layout, state), user_pose(params.reference, frame)
+        before = jnp.stack([jnp.full_like(own.linvel, jnp.nan), own.linvel])
+        return Carry(state, state, before, remember(gauge, own), remember(gauge, user))
 
     return jax.vmap(one)(starts)
 
@@ -148,11 +169,24 @@ def track_step(task: Task, act: Act, params: EnvParams, policy: Any, carry: Carr
     jerk = jnp.linalg.norm(second, axis=-1).mean() / task.config.ctrl_dt**2
     _, last = clip_bounds(params.reference, carry.start.frame)
     unseen = _unseen(params.reference, state.frame, body, state.derived.force)
-    row = Tracked(off.mean(), off[0], off[1:].mean(), jerk, unseen[0], unseen[1], state.frame <= last)
+    own, user, likeness = _likeness(task, params, carry, state)
+    row = Tracked(off.mean(), off[0], off[1:].mean(), jerk, unseen[0], unseen[1], state.frame <= last, likeness)
     # An episode whose simulation went astray has failed; it goes on from its start so as not to trouble the engine.
     again = carry.start._replace(frame=state.frame)
     state = jax.tree.map(lambda a, b: jnp.where(astray, a, b), again, state)
-    return Carry(state, carry.start, jnp.stack([carry.before[1], body.linvel])), row
+    return Carry(state, carry.start, jnp.stack([carry.before[1], body.linvel]), own, user), row
+
+
+def _likeness(task: Task, params: EnvParams, carry: Carry, state: EnvState) -> tuple[Memory, Memory, Likeness]:
+    world, reference = task.engine.world, params.reference
+    gauge = make_gauge(world, task.config.ctrl_dt)
+    own, mine = measure(gauge, carry.own, own_pose(world.layout, state))
+    user, theirs = measure(gauge, carry.user, user_pose(reference, state.frame))
+    bodies = (body_of(world.layout, s.physics, s.derived) for s in (carry.state, state))
+    watt = mechanical_power(world, task._ctrl(params, state.action), *bodies)
+    known = reference.body_known[reference.clip_of_frame[state.frame]]
+    theirs = Motion(*(jnp.where(known, x, jnp.nan) for x in theirs))
+    return own, user, jax.tree.map(lambda x: x.astype(jnp.float16), Likeness(mine, theirs, watt))
 
 
 def _unseen(reference: Reference, frame: jax.Array, body: Body, force: jax.Array) -> Array:
@@ -165,8 +199,11 @@ def _unseen(reference: Reference, frame: jax.Array, body: Body, force: jax.Array
 
 def _pad(tracked: Tracked, n_frames: int) -> Tracked:
     missing = ((0, n_frames - len(tracked.error)), (0, 0))
-    fill = Tracked(*[np.nan] * 6, valid=False)
-    return Tracked(*(np.pad(x, missing, constant_values=f) for x, f in zip(tracked, fill, strict=True)))
+
+    def pad(x: np.ndarray) -> np.ndarray:
+        return np.pad(x, missing, constant_values=False if x.dtype == bool else np.nan)
+
+    return jax.tree.map(pad, tracked)
 
 
 def _teller(progress: Progress | None, before: int, width: int, total: int) -> Callable[[int], None]:

@@ -88,7 +88,8 @@ class Follower:
         """Move the pieces to `placement` (O-1, 7) while the body goes on."""
         self.placement = np.asarray(placement, np.float32)
         if self._carry is not None:
-            self._carry = Carry(*(_placed(s, self.placement) for s in self._carry[:2]), self._carry.before)
+            state, start = (_placed(s, self.placement) for s in self._carry[:2])
+            self._carry = self._carry._replace(state=state, start=start)
 
     def _pose(self, error: jax.Array) -> Pose:
         assert self._carry is not None

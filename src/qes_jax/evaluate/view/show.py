@@ -10,7 +10,8 @@ import numpy as np
 from qes_jax.env.config import SceneObsConfig
 from qes_jax.env.observe import height_grid, map_points
 from qes_jax.env.surfaces import heights
-from qes_jax.evaluate.episode import TOUCHED, Episode, body_poses
+from qes_jax.evaluate.episode import Episode, body_poses
+from qes_jax.evaluate.likeness import TOUCHED
 from qes_jax.model.engine import Derived
 from qes_jax.model.world import World
 from qes_jax.motion.build import clip_world
