@@ -1,6 +1,7 @@
 """Chairs that turn and tilt, all the way: clip, file, reference, reset, observation, labels, mirror, continuation."""
 
 import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -11,8 +12,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from qes_jax.env.config import EnvConfig
-from qes_jax.env.observe import see_moving
-from qes_jax.env.state import body_of, heading_frame
+from qes_jax.env.observe import MOVING, see_moving
+from qes_jax.env.state import EnvState, Frame, body_of, heading_frame
 from qes_jax.env.symmetry import apply, symmetry
 from qes_jax.env.task import Task
 from qes_jax.model.engine import make_engine
@@ -86,30 +87,50 @@ def test_a_parked_chair_stays_at_rest(room: Room) -> None:
 
 
 def test_the_policy_sees_pose_and_velocity_of_what_moves(room: Room) -> None:
-    """In the root's heading frame, by MuJoCo's own kinematics; zeros for a chair that is not there."""
+    """In the root's heading frame, nearest first, by MuJoCo's own kinematics; zeros for a chair that is not there."""
     m = room.world.plain
-    for clip, present in ((0, [True, True]), (1, [False, True])):
+    for clip, here in ((0, ("tilting_chair0/back", "office_chair0/upper")), (1, ("office_chair0/upper",)), (2, ())):
         state, obs = room.reset_at(room.params, jnp.int32(60 * clip + 30))
-        body = body_of(room.layout, state.physics, state.derived)
-        frame = heading_frame(body)
+        frame = heading_frame(body_of(room.layout, state.physics, state.derived))
         seen = np.asarray(see_moving(room.layout, state.derived, frame))
-        np.testing.assert_allclose(obs.policy[-30:], seen, atol=1e-5)
-        data = mujoco.MjData(m)
-        data.qpos[:], data.qvel[:] = state.physics.qpos, state.physics.qvel
-        data.mocap_pos[:], data.mocap_quat[:] = state.physics.mocap_pos, state.physics.mocap_quat
-        mujoco.mj_forward(m, data)
-        turn = Rotation.from_quat(np.asarray(frame.yaw), scalar_first=True).inv()
-        place, axes, linear, angular = np.split(seen, [6, 18, 24])
-        for k, name in enumerate(("tilting_chair0/back", "office_chair0/upper")):
-            which, speed = m.body(name).id, np.zeros(6)
-            mujoco.mj_objectVelocity(m, data, mujoco.mjtObj.mjOBJ_XBODY, which, speed, 0)
-            expected = [
-                turn.apply(data.xpos[which] - np.asarray(frame.origin)),
-                (turn.as_matrix() @ data.xmat[which].reshape(3, 3))[:, :2].T.ravel(),
-                turn.apply(speed[3:]), turn.apply(speed[:3]),
-            ]  # fmt: skip
-            for part, value in zip((place, axes, linear, angular), expected, strict=True):
-                np.testing.assert_allclose(part.reshape(2, -1)[k], value if present[k] else 0 * value, atol=1e-4)
+        np.testing.assert_allclose(obs.policy[-16 * MOVING :], seen, atol=1e-5)
+        expected = [seen_by_mujoco(m, state, frame, name) for name in here]
+        expected.sort(key=lambda row: np.linalg.norm(row[:3]))
+        expected += [np.zeros(16)] * (MOVING - len(here))
+        slots = np.concatenate(
+            [p.reshape(MOVING, -1) for p in np.split(seen, MOVING * np.array([3, 9, 12, 15]))], axis=1
+        )
+        np.testing.assert_allclose(slots, expected, atol=1e-4)
+
+
+def seen_by_mujoco(m: mujoco.MjModel, state: EnvState, frame: Frame, name: str) -> np.ndarray:
+    """(16,) place, axes, velocity, angular velocity in the heading frame, and 1."""
+    data, which, speed = mujoco.MjData(m), m.body(name).id, np.zeros(6)
+    data.qpos[:], data.qvel[:] = state.physics.qpos, state.physics.qvel
+    data.mocap_pos[:], data.mocap_quat[:] = state.physics.mocap_pos, state.physics.mocap_quat
+    mujoco.mj_forward(m, data)
+    mujoco.mj_objectVelocity(m, data, mujoco.mjtObj.mjOBJ_XBODY, which, speed, 0)
+    turn = Rotation.from_quat(np.asarray(frame.yaw), scalar_first=True).inv()
+    place = turn.apply(data.xpos[which] - np.asarray(frame.origin))
+    axes = (turn.as_matrix() @ data.xmat[which].reshape(3, 3))[:, :2].T.ravel()
+    return np.concatenate([place, axes, turn.apply(speed[3:]), turn.apply(speed[:3]), [1.0]])
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_any_number_of_moving_pieces_is_seen_by_as_many_numbers(count: int) -> None:
+    """Of three chairs the two nearest."""
+    pieces = tuple(replace(OFFICE, name=f"chair{i}", pos=(2.0 * i, -1.0, 0.0)) for i in range(count))
+    world = world_for([wobble(Scene("many", pieces), 40)])
+    task = Task(CONFIG, make_engine(world, "mujoco"))
+    params = task.params(pack([wobble(Scene("many", pieces), 40)], world))
+    state, obs = quick(lambda params: task.reset_at(params, jnp.int32(5), jax.random.key(0)))(params)
+    assert obs.policy.shape == (527,)
+    slots = np.asarray(obs.policy[-16 * MOVING :])
+    np.testing.assert_array_equal(slots[-MOVING:], np.arange(MOVING) < count)
+    if count > MOVING:
+        root = np.asarray(state.derived.xpos[world.layout.link_ids[0], :2])
+        away = sorted(np.linalg.norm(np.array([2.0 * i, -1.0]) - root) for i in range(count))[:MOVING]
+        np.testing.assert_allclose(np.linalg.norm(slots[: 3 * MOVING].reshape(-1, 3)[:, :2], axis=1), away, atol=1e-4)
 
 
 def test_the_mirrored_clip_is_seen_mirrored(room: Room) -> None:
@@ -176,5 +197,3 @@ def test_a_chair_goes_on_turning_or_comes_to_rest_but_never_jumps(total: float) 
     later = longer.qpos[200:, 39]
     assert (np.ptp(later) > 0.3) == (total == 0.0)
     np.testing.assert_allclose(longer.qvel[:-1, 38], np.diff(longer.qpos[:, 39]) * clip.fps, atol=1e-3)
-
-

@@ -38,6 +38,11 @@ class RandomizeConfig:
     joint_vel: float = 0.1  # [rad/s] at reset
     push: float = 0.0  # [m/s] greatest sudden change of the root's velocity along X and Y, 0 for none
     push_every: int = 108  # [frames] mean time between pushes
+    # How people wear and hold their devices, standard deviations of place [m] and turn [rad] by axis, for an episode.
+    grip: tuple[float, float] = (0.0, 0.0)
+    mount: tuple[float, float] = (0.0, 0.0)  # the headset's
+    noise: tuple[float, float] = (0.0, 0.0)  # the same, of every frame anew
+    lost: tuple[float, float] = (0.0, 0.4)  # how often a controller is lost from sight [1/s], and for how long [s]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from qes_jax.env.config import EnvConfig, SceneObsConfig
+from qes_jax.env.device import shown
 from qes_jax.env.state import Body, EnvParams, EnvState, Frame, body_of, heading_frame
 from qes_jax.env.surfaces import heights, nearest
 from qes_jax.model.engine import Derived
@@ -14,6 +15,8 @@ from qes_jax.motion.library import Reference
 from qes_jax.rotations import six_d
 from qes_jax.types import Obs
 
+MOVING = 2  # moving bodies that are seen at most, our choice: a chair's seat or back, and one more
+
 
 def observe(config: EnvConfig, layout: Layout, params: EnvParams, state: EnvState) -> Obs:
     """Observation of a state. Changes nothing and consumes no key."""
@@ -22,7 +25,7 @@ def observe(config: EnvConfig, layout: Layout, params: EnvParams, state: EnvStat
     policy = jnp.concatenate(
         [
             see_self(body, frame, state.action),
-            see_user(config, params.reference, state.frame, body, frame),
+            see_user(config, params.reference, state, body, frame),
             see_scene(config.scene_obs, layout, state.derived, body, frame),
         ]
     )
@@ -45,25 +48,28 @@ def see_self(body: Body, frame: Frame, action: jax.Array) -> jax.Array:
     )
 
 
-def see_user(config: EnvConfig, reference: Reference, now: jax.Array, body: Body, frame: Frame) -> jax.Array:
+def see_user(config: EnvConfig, reference: Reference, state: EnvState, body: Body, frame: Frame) -> jax.Array:
     """s_user: headset and controllers now and, unless in real time, once more `config.future` frames ahead.
 
     For each: position, orientation, offset from the simulated one's. Then their velocity over the last frame.
     """
-    used = slice(0, 3 if config.controllers else 1)
+    used, now = slice(0, 3 if config.controllers else 1), state.frame
     first, last = clip_bounds(reference, now)
+
+    def show(time: jax.Array) -> tuple[jax.Array, jax.Array]:
+        pos, quat = shown(config.randomize, reference, state.device, time, state.key)
+        return pos[used], quat[used]
+
     times = [now] if config.future == 0 else [now, jnp.minimum(now + config.future, last)]
     parts = []
-    for time in times:
-        pos, quat = reference.sensor_pos[time][used], reference.sensor_quat[time][used]
+    for pos, quat in map(show, times):
         parts += [frame.point(pos), six_d(frame.quat(quat)), frame.vector(pos - body.sensor_pos[used])]
-    before = jnp.maximum(now - 1, first)
-    velocity = (reference.sensor_pos[now] - reference.sensor_pos[before])[used] / config.ctrl_dt
+    velocity = (show(now)[0] - show(jnp.maximum(now - 1, first))[0]) / config.ctrl_dt
     return jnp.concatenate([p.ravel() for p in [*parts, frame.vector(velocity)]])
 
 
 def see_scene(config: SceneObsConfig, layout: Layout, derived: Derived, body: Body, frame: Frame) -> jax.Array:
-    """s_scene: surfaces around the body by the config's kind, then pose and velocity of each object with joints."""
+    """s_scene: surfaces around the body by the config's kind, then what moves by joints of its own (`see_moving`)."""
     if config.kind == "none":
         return jnp.zeros(0, jnp.float32)
     if config.kind == "heightmap":
@@ -75,12 +81,27 @@ def see_scene(config: SceneObsConfig, layout: Layout, derived: Derived, body: Bo
 
 
 def see_moving(layout: Layout, derived: Derived, frame: Frame) -> jax.Array:
-    """Pose and velocity of each of the M bodies that move by joints of their own (15 M,), zero for those parked."""
-    moving = layout.moving_ids
-    parts = [frame.point(derived.xpos[moving]), six_d(frame.quat(derived.xquat[moving]))]
-    parts += [frame.vector(derived.linvel[moving]), frame.vector(derived.angvel[moving])]
-    here = derived.xpos[moving, 2:] > PARKED[2] / 2
-    return jnp.concatenate([jnp.where(here, p, 0.0).ravel() for p in parts])
+    """Pose and velocity of the MOVING bodies nearest to the root that move by joints of their own, nearest first.
+
+    (16 MOVING,): place, 6-D orientation, velocity, angular velocity, and 1; zeros where there is none, so that a policy
+    sees as many numbers in any room.
+    """
+    rows = nearest_moving(layout, derived, frame)
+    present = derived.xpos[rows, 2:] > PARKED[2] / 2 if len(rows) else jnp.zeros((0, 1), bool)
+    parts = [frame.point(derived.xpos[rows]), six_d(frame.quat(derived.xquat[rows]))]
+    parts += [frame.vector(derived.linvel[rows]), frame.vector(derived.angvel[rows])]
+    parts += [jnp.ones((len(rows), 1))]
+    missing = ((0, MOVING - len(rows)), (0, 0))
+    return jnp.concatenate([jnp.pad(jnp.where(present, p, 0.0), missing).ravel() for p in parts])
+
+
+def nearest_moving(layout: Layout, derived: Derived, frame: Frame) -> jax.Array:
+    """Rows of at most MOVING moving bodies, by their distance from the root; those parked are far."""
+    moving = jnp.asarray(layout.moving_ids, jnp.int32)
+    if len(layout.moving_ids) <= 1:
+        return moving
+    away = jnp.linalg.norm(derived.xpos[moving] - frame.origin, axis=-1)
+    return moving[jnp.argsort(away)[:MOVING]]
 
 
 def map_points(config: SceneObsConfig, at: jax.Array, yaw: jax.Array) -> jax.Array:

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from qes_jax.env.config import EnvConfig, RandomizeConfig
+from qes_jax.env.device import draw_device
 from qes_jax.env.state import EnvParams, EnvState
 from qes_jax.model.engine import Engine, Physics
 from qes_jax.model.world import Layout
@@ -25,7 +26,7 @@ def reset_at(
     layout, ref = engine.world.layout, params.reference
     clip = ref.clip_of_frame[frame]
     placement = perturb(config.randomize, ref.placement[clip], k_place)
-    k_pos, k_vel, k_next = jax.random.split(k_pose, 3)
+    k_pos, k_vel, k_device, k_next = jax.random.split(k_pose, 4)
     noise = config.randomize
     qpos, qvel = ref.qpos[frame], ref.qvel[frame]
     qpos = qpos.at[:3].add(follow_piece(ref.contact[frame], placement - ref.placement[clip]))
@@ -34,7 +35,7 @@ def reset_at(
     physics = Physics(qpos, qvel, jnp.zeros_like(qvel), placement[:, :3], placement[:, 3:])
     return EnvState(
         physics, engine.forward(physics), frame=frame, age=jnp.zeros((), jnp.int32), start=frame,
-        action=jnp.zeros(len(layout.joints), jnp.float32), key=k_next,
+        action=jnp.zeros(len(layout.joints), jnp.float32), device=draw_device(noise, k_device), key=k_next,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from qes_jax.env.device import Device
 from qes_jax.model.engine import Derived, Physics, point_velocity
 from qes_jax.model.world import Layout
 from qes_jax.motion.library import Reference
@@ -29,6 +30,7 @@ class EnvState(NamedTuple):
     age: jax.Array  # () int32 [frames] counted to max_frames; begins at random, lest all episodes end together
     start: jax.Array  # () int32, the frame where it began
     action: jax.Array  # (J,) the last one, clipped
+    device: Device  # what the user wears and holds
     key: jax.Array
 
 

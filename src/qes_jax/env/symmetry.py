@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from qes_jax.env.config import EnvConfig
+from qes_jax.env.observe import MOVING
 from qes_jax.model.world import World
 from qes_jax.motion.mirror import POINT, TURN, mirror_maps
 
@@ -29,7 +30,6 @@ def apply(block: "Block", x: jax.Array) -> jax.Array:
 def symmetry(config: EnvConfig, world: World) -> Symmetry:
     """Index and sign of each entry, in the order in which observe.py lays them out."""
     maps = mirror_maps(world)
-    n_moving = len(world.layout.moving_ids)
     hinge = (maps.hinge_index, maps.hinge_sign)
     links = maps.link_index
     sensors = maps.sensor_index if config.controllers else np.zeros(1, int)
@@ -39,7 +39,7 @@ def symmetry(config: EnvConfig, world: World) -> Symmetry:
     ]  # fmt: skip
     at_time = [_rows(sensors, POINT), _rows(sensors, SIX_D), _rows(sensors, POINT)]
     user = at_time * (1 if config.future == 0 else 2) + [_rows(sensors, POINT)]
-    policy = this_self + user + _scene_blocks(config, links, n_moving)
+    policy = this_self + user + _scene_blocks(config, links)
     flat = np.ones(1)
     reference = [
         _rows(links, POINT), _rows(links, POINT), hinge, _rows(np.zeros(1, int), SIX_D),
@@ -51,7 +51,7 @@ def symmetry(config: EnvConfig, world: World) -> Symmetry:
 Block = tuple[np.ndarray, np.ndarray]  # index and sign within the block
 
 
-def _scene_blocks(config: EnvConfig, links: np.ndarray, n_moving: int) -> list[Block]:
+def _scene_blocks(config: EnvConfig, links: np.ndarray) -> list[Block]:
     scene = config.scene_obs
     if scene.kind == "none":
         return []
@@ -60,8 +60,8 @@ def _scene_blocks(config: EnvConfig, links: np.ndarray, n_moving: int) -> list[B
         surface = (grid, np.ones(len(grid)))
     else:
         surface = _rows(links, POINT)
-    each = np.arange(n_moving)
-    return [surface, _rows(each, POINT), _rows(each, SIX_D), _rows(each, POINT), _rows(each, TURN)]
+    each = np.arange(MOVING)
+    return [surface, *(_rows(each, sign) for sign in (POINT, SIX_D, POINT, TURN, np.ones(1)))]
 
 
 def _rows(order: np.ndarray, sign: np.ndarray) -> Block:

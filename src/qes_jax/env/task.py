@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from qes_jax.env.config import EnvConfig, RandomizeConfig
 from qes_jax.env.curriculum import n_bins
+from qes_jax.env.device import lose_and_find
 from qes_jax.env.observe import clip_bounds, observe
 from qes_jax.env.reset import reset, reset_at
 from qes_jax.env.reward import reward_terms
@@ -56,12 +57,13 @@ class Task:
     def step(self, params: EnvParams, state: EnvState, action: jax.Array) -> tuple[EnvState, Timestep]:
         """One control step: action (J,), cut to [-1, 1] for torques. The user goes one frame on."""
         action = self._clip(action)
-        k_next, k_push = jax.random.split(state.key)
+        k_next, k_push, k_device = jax.random.split(state.key, 3)
         pushed = push(self.config.randomize, state, k_push)
         physics, derived = self.engine.step(pushed, self._ctrl(params, action), self.config.n_substeps)
         frame = state.frame + 1
+        device = lose_and_find(self.config.randomize, self.config.ctrl_dt, state.device, frame, k_device)
         after = state._replace(
-            physics=physics, derived=derived, frame=frame, age=state.age + 1, action=action, key=k_next
+            physics=physics, derived=derived, frame=frame, age=state.age + 1, action=action, device=device, key=k_next
         )
         body = body_of(self.engine.world.layout, physics, derived)
         layout, ref = self.engine.world.layout, params.reference
