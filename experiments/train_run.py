@@ -1,6 +1,7 @@
 """One training run, from settings to its last checkpoint."""
 
 import os
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,10 @@ from assemble import environment_mesh, initial_state, make_program, make_trainin
 from clips import get_clips
 from settings import RunConfig
 
+from qes_jax.env.state import EnvParams
+from qes_jax.env.task import Task
 from qes_jax.evaluate.summary import make_evaluator
+from qes_jax.motion.clip import Clip
 from qes_jax.ppo.inference import policy, policy_params
 from qes_jax.runs.failure import TrainingFailed
 from qes_jax.runs.folder import RunFolder, create
@@ -26,9 +30,7 @@ def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: P
     task, params = make_training(config, clips)
     mesh = environment_mesh()
     state = initial_state(config, task, params, mesh)
-    act = partial(policy, config.ppo)
-    evaluate = make_evaluator(task, clips, act, config.evaluate_starts, seconds=20.0, mean_pose=params.mean_pose)
-    program = make_program(config, task, lambda ts, params, i: evaluate(policy_params(ts)), mesh)
+    program = make_program(config, task, evaluator(config, task, params, clips), mesh)
     loop = LoopConfig(
         total_samples=config.samples,
         samples_per_iteration=config.ppo.n_samples,
@@ -50,3 +52,12 @@ def train_run(config: RunConfig, resume: RunFolder | None, tracker: str, root: P
     print(f"{outcome.reason} after {outcome.iteration} iterations")
     print(f"evaluate it: python experiments/evaluate.py {run.path}")
     return 0
+
+
+def evaluator(config: RunConfig, task: Task, params: EnvParams, clips: list[Clip]) -> Callable | None:
+    """What the loop calls to see how well the policy does on its clips, 20 s from even starts; None where never."""
+    if config.evaluate_every == 0:
+        return None
+    act = partial(policy, config.ppo)
+    evaluate = make_evaluator(task, clips, act, config.evaluate_starts, seconds=20.0, mean_pose=params.mean_pose)
+    return lambda state, params, iteration: evaluate(policy_params(state))
