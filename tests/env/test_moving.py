@@ -128,8 +128,8 @@ def test_any_number_of_moving_pieces_is_seen_by_as_many_numbers(count: int) -> N
     slots = np.asarray(obs.policy[-16 * MOVING :])
     np.testing.assert_array_equal(slots[-MOVING:], np.arange(MOVING) < count)
     if count > MOVING:
-        root = np.asarray(state.derived.xpos[world.layout.link_ids[0], :2])
-        away = sorted(np.linalg.norm(np.array([2.0 * i, -1.0]) - root) for i in range(count))[:MOVING]
+        xy, layout = np.asarray(state.derived.xpos)[:, :2], world.layout
+        away = np.sort(np.linalg.norm(xy[layout.piece_ids] - xy[layout.link_ids[0]], axis=1))[:MOVING]
         np.testing.assert_allclose(np.linalg.norm(slots[: 3 * MOVING].reshape(-1, 3)[:, :2], axis=1), away, atol=1e-4)
 
 
