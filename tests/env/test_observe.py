@@ -135,7 +135,7 @@ def test_the_future_stops_at_the_end_of_the_clip(lab, state):
     np.testing.assert_array_equal(f(noisy(ref, *SENSED, keep=tuple(range(last + 1)))), f(ref))
 
 
-@pytest.mark.parametrize(("kind", "size"), [("heightmap", 99), ("distances", 54), ("none", 0)])
+@pytest.mark.parametrize(("kind", "size"), [("heightmap", 99 + 32), ("distances", 54 + 32), ("none", 0)])
 def test_size_of_the_scene_observation(lab, state, kind, size):
     def shapes(kind):
         config = replace(CONFIG, scene_obs=SceneObsConfig(kind))
@@ -164,7 +164,7 @@ def test_height_map_shows_the_box_where_it_stands(lab):
         xpos=start.derived.xpos.at[:, pieces].set(placement[:, :3]),
         xquat=start.derived.xquat.at[:, pieces].set(placement[:, 3:]),
     )
-    seen = np.asarray(lab.observe(lab.params, start._replace(derived=derived)).policy[0, -99:])
+    seen = np.asarray(lab.observe(lab.params, start._replace(derived=derived)).policy[0, -99 - 32 : -32])
     grid = height_grid(CONFIG.scene_obs)
     on_box = (np.abs(grid[:, 0] - 1.0) < 0.3) & (np.abs(grid[:, 1] - 0.2) < 0.3)
     assert on_box.sum() >= 6

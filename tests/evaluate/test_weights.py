@@ -9,10 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from qes_jax.evaluate.weights import check_fit, load_policy, save_policy
+from qes_jax.evaluate.weights import check_fit, load_learner, load_policy, save_learner, save_policy
 from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.inference import PolicyParams, policy
+from qes_jax.ppo.learner import Learner
 from qes_jax.ppo.networks import init_params
+from qes_jax.ppo.normalize import init_normalizer
+from qes_jax.ppo.update import optimizer
+from qes_jax.types import Obs
 
 N_OBS, N_ACT = 500, 32
 
@@ -57,3 +61,32 @@ def test_weights_of_another_network_are_told_from_the_configured_one(params: Pol
         check_fit(Path("policy.npz"), replace(PPOConfig(), actor_hidden=(7, 7)), params)
     with pytest.raises(ValueError, match=r"policy\.npz: std has shape \(3,\), the configured network \(500,\)"):
         check_fit(Path("policy.npz"), PPOConfig(), params._replace(std=jnp.ones(3)))
+
+
+def small_learner(scale: float) -> Learner:
+    cfg = PPOConfig(actor_hidden=(8,), critic_hidden=(8,))
+    weights = jax.tree.map(lambda x: scale * jnp.ones_like(x), init_params(cfg, 5, 6, 2, jax.random.PRNGKey(0)))
+    obs = Obs(jnp.arange(5.0) * scale, jnp.arange(6.0))
+    return Learner(weights, optimizer(cfg).init(weights), init_normalizer(obs), jnp.float32(scale))
+
+
+def test_a_learner_read_back_is_the_same_to_the_bit(tmp_path: Path) -> None:
+    learner, pose = small_learner(0.3), jnp.array([0.1, -0.2])
+    save_learner(tmp_path / "learner.npz", learner, pose)
+    found, found_pose = load_learner(tmp_path / "learner.npz", small_learner(1.0), jnp.zeros(2))
+    jax.tree.map(np.testing.assert_array_equal, found, learner)
+    assert jax.tree.structure(found) == jax.tree.structure(learner)
+    np.testing.assert_array_equal(found_pose, pose)
+
+
+def test_a_learner_of_another_network_or_with_a_nan_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "learner.npz"
+    save_learner(path, small_learner(0.3), jnp.zeros(3))
+    with pytest.raises(ValueError, match=r"learner\.npz: mean_pose is float32"):
+        load_learner(path, small_learner(1.0), jnp.zeros(2))
+    save_learner(path, small_learner(np.nan), jnp.zeros(2))
+    with pytest.raises(ValueError, match=r"learner\.npz: learner/.* not finite"):
+        load_learner(path, small_learner(1.0), jnp.zeros(2))
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(ValueError, match=r"learner\.npz: not what a learner has learned"):
+        load_learner(path, small_learner(1.0), jnp.zeros(2))

@@ -9,8 +9,9 @@ import numpy as np
 from qes_jax.files import BROKEN, save_npz
 from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.inference import PolicyParams
+from qes_jax.ppo.learner import Learner
 from qes_jax.ppo.networks import init_params
-from qes_jax.runs.checkpoint import nest
+from qes_jax.runs.checkpoint import fill, named_leaves, nest
 
 
 class Weights(NamedTuple):
@@ -39,6 +40,34 @@ def load_policy(path: Path) -> Weights:
         raise
     except BROKEN as error:
         raise ValueError(f"{path}: not a policy: {error}") from error
+
+
+def save_learner(path: Path, learner: Learner, mean_pose: jax.Array) -> None:
+    """Write all that training carries on from, as an npz like `save_policy`'s. Written aside, then renamed."""
+    save_npz(path, **{k: np.asarray(x) for k, x in named_leaves(_learned(learner, mean_pose)).items()})
+
+
+def load_learner(path: Path, like: Learner, mean_pose: jax.Array) -> tuple[Learner, jax.Array]:
+    """Learner and mean pose as `save_learner` wrote them, for a learner of the shapes of `like` and `mean_pose`.
+
+    Raises ValueError that names file and entry, FileNotFoundError where there is no file.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            leaves = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise
+    except BROKEN as error:
+        raise ValueError(f"{path}: not what a learner has learned: {error}") from error
+    bad = [name for name, x in leaves.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
+    if bad:
+        raise ValueError(f"{path}: {bad[0]} holds numbers that are not finite")
+    tree = fill(_learned(like, mean_pose), leaves, str(path))
+    return tree["learner"], tree["mean_pose"]
+
+
+def _learned(learner: Learner, mean_pose: jax.Array) -> dict:
+    return {"learner": learner, "mean_pose": mean_pose}
 
 
 def check_fit(path: Path, cfg: PPOConfig, policy: PolicyParams) -> None:
