@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.formats.device import SENSORS, SWAPPED, DeviceRecording, Stream, make_stream, swapped
 from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.formats.text import read_text
 
 MILLISECOND = 1e-3  # [s]
 HAND_ROLL = 90.0  # [deg] added to z of a left controller that shows A-Frame's hand model, and taken from a right one's
@@ -21,7 +22,7 @@ HAND_ROLL = 90.0  # [deg] added to z of a left controller that shows A-Frame's h
 def read_aframe(path: str | Path) -> DeviceRecording:
     """Read a session. Raises RecordingError that names file, entity, field and pose."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        data = json.loads(read_text(Path(path)))
     except (ValueError, RecursionError) as error:
         raise RecordingError(f"{path}: not a readable JSON file ({type(error).__name__}: {str(error)[:100]})") from None
     if not isinstance(data, dict):

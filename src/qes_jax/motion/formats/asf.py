@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.formats.text import read_text
 
 DOF = re.compile("[rt][xyz]|l")
 
@@ -43,7 +44,7 @@ Line = tuple[str, list[str]]  # where, words
 
 def lines(path: Path) -> Iterator[Line]:
     """Place and words of each line that has any, comments and brackets left out."""
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(read_text(path).splitlines(), 1):
         words = line.partition("#")[0].replace("(", " ").replace(")", " ").split()
         if words:
             yield f"{path}, line {number}", words

@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 from qes_jax.motion.formats.asf import Acclaim, Bone, lines, numbers, read_asf
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion, in_metres, z_up
+from qes_jax.motion.formats.text import read_start
 
 LICENCE = "CMU: free for any use, the data are not to be resold"
 FPS = 120.0  # [Hz]
@@ -22,9 +23,7 @@ END = "_end"
 def is_amc(path: str | Path) -> bool:
     """Whether the file is an AMC by its name's end or by its first words."""
     path = Path(path)
-    with open(path, "rb") as file:
-        head = file.read(2000).upper()
-    return path.suffix.lower() == ".amc" or b":FULLY-SPECIFIED" in head
+    return path.suffix.lower() == ".amc" or ":FULLY-SPECIFIED" in read_start(path).upper()
 
 
 def find_asf(path: Path) -> Path:

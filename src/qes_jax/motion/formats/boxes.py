@@ -6,6 +6,7 @@ import numpy as np
 
 from qes_jax.model.scene import Piece
 from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.formats.text import read_text
 
 TOLERANCE = 1e-3  # [m] by which a corner may miss the box
 
@@ -40,7 +41,7 @@ def read_box(path: str | Path, name: str | None = None) -> Piece:
 
 def _vertices(path: Path) -> np.ndarray:
     rows = []
-    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         words = line.split()
         if words[:1] == ["v"]:
             try:

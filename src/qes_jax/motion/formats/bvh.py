@@ -9,6 +9,7 @@ OFFSET, unless they are near zero where the OFFSET is not; rotations multiply in
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,13 @@ from scipy.spatial.transform import Rotation
 from qes_jax.motion.formats.guess import settle
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion
+from qes_jax.motion.formats.text import is_comment, read_start, read_text
 
 LICENCE = "unknown"
 END = "_end"  # of the names of end sites
-RATES = (*range(1, 1001), 23.976, 29.97, 59.94, 119.88)  # [Hz] that a rounded frame time may stand for
+# [Hz] that a rounded frame time may stand for: at first the ones that most motions have, then those of films, then any.
+USUAL = (10, 12, 15, 20, 24, 25, 30, 40, 48, 50, 60, 72, 75, 80, 90, 96, 100, 120, 144, 150, 180, 200, 240, 250, 300)
+RATES = (USUAL, (23.976, 29.97, 59.94, 62.5, 119.88), tuple(range(1, 1001)))
 
 
 @dataclass
@@ -37,8 +41,7 @@ class Node:
 
 def is_bvh(path: str | Path) -> bool:
     """Whether the file begins as a BVH does."""
-    with open(path, "rb") as file:
-        return file.read(400).lstrip(b"\xef\xbb\xbf \t\r\n").upper().startswith(b"HIERARCHY")
+    return read_start(Path(path)).upper().startswith("HIERARCHY")
 
 
 def read_bvh(path: str | Path, unit: float | None = None, up: str | None = None) -> SkeletonMotion:
@@ -48,7 +51,7 @@ def read_bvh(path: str | Path, unit: float | None = None, up: str | None = None)
     the line.
     """
     path = Path(path)
-    lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    lines = ["" if is_comment(line) else line for line in read_text(path).splitlines()]
     nodes, start = _hierarchy(path, lines)
     rate, rows = _motion(path, lines, start, sum(len(n.channels) for n in nodes))
     keep = [i for i, n in enumerate(nodes) if not n.end or np.any(n.offset)]
@@ -178,10 +181,14 @@ def _rate(where: str, word: str) -> float:
     seconds = float(_numbers(where, "Frame Time", [word])[0])
     if not 1e-4 <= seconds <= 10:
         raise RecordingError(f"{where}: Frame Time is {seconds} s")
-    digits = len(word.partition(".")[2]) if re.fullmatch(r"\d*\.\d+", word) else 9
-    rates = np.array(RATES)
-    near = rates[np.abs(1 / rates - seconds) <= 0.5001 * 10.0**-digits]
-    return float(near[np.argmin(np.abs(1 / near - seconds))]) if len(near) else 1 / seconds
+    last = 10.0 ** int(Decimal(word).as_tuple().exponent)  # what the last digit counts, 0.0333 or 3.33e-2
+    usual, films, whole = (np.array(rates) for rates in RATES)
+    cut = last if last < 2e-4 else 0.5 * last  # some programs drop digits instead of rounding
+    for rates, off in ((usual, 0.5 * last), (films, 0.5 * last), (usual, cut), (whole, 0.5 * last)):
+        near = rates[np.abs(1 / rates - seconds) <= 1.0002 * off]
+        if len(near):
+            return float(near[np.argmin(np.abs(1 / near - seconds))])
+    return 1 / seconds
 
 
 def _local(nodes: list[Node], keep: list[int], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

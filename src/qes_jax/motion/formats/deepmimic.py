@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion, sampled, z_up
+from qes_jax.motion.formats.text import read_start, read_text
 
 LICENCE = "MIT"
 # Name, parent, place in the parent's frame [m] (X forward, Y up, Z to the right), numbers in a row: 4 are a quaternion
@@ -40,9 +41,8 @@ WIDTH = 4 + sum(n for *_, n in JOINTS)
 
 def is_deepmimic(path: str | Path) -> bool:
     """Whether the file looks like JSON with the key "Frames" near its start."""
-    with open(path, "rb") as file:
-        head = file.read(400).lstrip()
-    return head.startswith(b"{") and b'"Frames"' in head
+    head = read_start(Path(path))
+    return head.startswith("{") and '"Frames"' in head
 
 
 def read_deepmimic(path: str | Path) -> SkeletonMotion:
@@ -63,9 +63,9 @@ def read_deepmimic(path: str | Path) -> SkeletonMotion:
 
 def _rows(path: Path) -> tuple[np.ndarray, bool]:
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(read_text(path))
         frames = content["Frames"]
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise RecordingError(f"{path}: not readable JSON: {error}") from None
     except (KeyError, TypeError):
         raise RecordingError(f"{path}: field Frames is missing") from None

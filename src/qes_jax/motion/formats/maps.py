@@ -15,6 +15,7 @@ from qes_jax.motion.formats import structure
 from qes_jax.motion.formats.names import parts
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion
+from qes_jax.motion.formats.text import read_text
 
 Roles = dict[str, str]  # role -> joint
 SIDES = ("left", "right")
@@ -144,8 +145,8 @@ def read_roles(path: str | Path) -> Roles:
     """A map file: `role = "joint"`, empty for none. Raises RecordingError."""
     path = Path(path)
     try:
-        content = tomllib.loads(path.read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        content = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise RecordingError(f"{path}: not readable TOML: {error}") from None
     for role, joint in content.items():
         if role not in ROLES or not isinstance(joint, str):

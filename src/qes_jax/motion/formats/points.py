@@ -19,6 +19,7 @@ from qes_jax.motion.formats.maps import ARMS, BALLS, FINGERS, LEGS, NEEDED, SIDE
 from qes_jax.motion.formats.names import parts
 from qes_jax.motion.formats.recording import Anchor, Recording, RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion, forward
+from qes_jax.motion.formats.text import read_text
 
 FIELDS, NAMES, RATES = ("points", "positions", "joints"), ("names", "joint_names"), ("fps", "frame_rate", "framerate")
 LIMBS = ((("shoulder", "elbow", "wrist"), ARMS), (("hip", "knee", "ankle"), LEGS))
@@ -79,7 +80,7 @@ def read_points(
 def read_names(path: Path) -> tuple[str, ...]:
     """Names in a joint list: JSON, or text with one a line. Raises RecordingError."""
     try:
-        text = path.read_text()
+        text = read_text(path)
         if path.suffix.lower() != ".json":
             return tuple(line.strip() for line in text.splitlines() if line.strip())
         names = json.loads(text)

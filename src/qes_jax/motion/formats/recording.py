@@ -7,6 +7,8 @@ from scipy.interpolate import CubicSpline
 
 from qes_jax.model.scene import Piece
 
+ROUNDED = 1e-2  # frames by which a rate may make the last one miss its time
+
 
 class RecordingError(ValueError):
     """A recording that cannot be used; the message names file, field and frame."""
@@ -80,7 +82,7 @@ def crop(recording: Recording, start: float, end: float | None) -> Recording:
 def resample(recording: Recording, fps: float) -> Recording:
     """The same motion at another rate, through a cubic spline."""
     times = np.arange(len(recording.points)) / recording.fps
-    wanted = np.arange(int(recording.duration * fps + 1e-6) + 1) / fps
+    wanted = np.arange(int(recording.duration * fps + ROUNDED) + 1) / fps
     return replace(recording, fps=fps, points=CubicSpline(times, recording.points)(wanted))
 
 

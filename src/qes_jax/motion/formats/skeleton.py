@@ -11,7 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.formats.recording import ROUNDED, RecordingError
 from qes_jax.motion.frames import rotation, slerp
 
 UP = {"x": [0.5, -0.5, -0.5, -0.5], "y": [np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0], "z": [1.0, 0.0, 0.0, 0.0]}  # to Z up
@@ -132,7 +132,7 @@ def _turned(motion: SkeletonMotion, turn: Rotation) -> SkeletonMotion:
 
 def resampled(motion: SkeletonMotion, fps: float) -> SkeletonMotion:
     """The same motion at another rate: rotations by slerp, positions through a cubic spline."""
-    return sampled(motion, np.arange(int(motion.duration * fps + 1e-6) + 1) / fps * motion.fps, fps)
+    return sampled(motion, np.arange(int(motion.duration * fps + ROUNDED) + 1) / fps * motion.fps, fps)
 
 
 def sampled(motion: SkeletonMotion, frames: np.ndarray, fps: float) -> SkeletonMotion:

@@ -11,6 +11,7 @@ import numpy as np
 
 from qes_jax.motion.formats.device import SENSORS, DeviceRecording, make_stream
 from qes_jax.motion.formats.recording import RecordingError
+from qes_jax.motion.formats.text import is_comment, read_text
 from qes_jax.motion.session import LEVEL, upright
 
 PREFIXES = ("head", "left", "right")
@@ -62,16 +63,17 @@ def to_ours(vectors: np.ndarray) -> np.ndarray:
 
 def _read_table(path: Path) -> tuple[list[int], np.ndarray]:
     """Line numbers (N,) and values (N, 22) in the order of COLUMNS."""
+    lines = read_text(path).splitlines(keepends=True)
+    skipped = next((i for i, line in enumerate(lines) if line.strip() and not is_comment(line)), 0)
+    reader = csv.reader(lines[skipped:])
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            header = [h.strip() for h in next(reader, [])]
-            missing = [c for c in COLUMNS if c not in header]
-            if missing:
-                raise RecordingError(f"{path}: line 1: no column {', '.join(missing)}")
-            where = [header.index(c) for c in COLUMNS]
-            rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
-    except (UnicodeDecodeError, csv.Error) as error:
+        header = [h.strip() for h in next(reader, [])]
+        missing = [c for c in COLUMNS if c not in header]
+        if missing:
+            raise RecordingError(f"{path}: line {skipped + 1}: no column {', '.join(missing)}")
+        where = [header.index(c) for c in COLUMNS]
+        rows = [(skipped + reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as error:
         raise RecordingError(f"{path}: not a readable CSV file ({error})") from None
     if not rows:
         raise RecordingError(f"{path}: no samples below the header")
