@@ -1,58 +1,6 @@
 """Evaluate a policy: python experiments/evaluate.py RUN [--starts all] [--clips walk] [--recording FILE] [--video]"""
 
-import sys
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal
-
-import tyro
-from launch import explained, prepare_jax
-
-
-@dataclass(frozen=True)
-class Options:
-    """Follow users without randomisation from many start frames; write errors, success, plots and a 3-D playback."""
-
-    run: tyro.conf.Positional[str] = "latest"
-    """A run folder, its name below root, "latest", or the name of shipped weights."""
-    starts: Literal["all"] | int = 128
-    """How many start frames, an even sample of all frames; or all of them."""
-    clips: Annotated[tuple[str, ...], tyro.conf.arg(metavar="CLIP ...")] = ()
-    """Built-in clips by name, clip files or folders of them. Without any: those of the training."""
-    held_out: bool = False
-    """Our own clips of the kinds that it was trained on, held out from training."""
-    recording: Annotated[tuple[Path, ...], tyro.conf.arg(metavar="FILE ...")] = ()
-    """Recordings of a headset and two controllers (.json, .csv), or tracks of them (.npz); it starts in the A-pose."""
-    scene: str = "flat"
-    """The room that the recordings are followed in."""
-    seconds: float = 30.0
-    """How long each start is followed; 30 s are what the metrics need."""
-    show: int = 3
-    """Episodes to be shown: one each of the first clips, from its first frame."""
-    html: bool = True
-    """Write playback-N.html."""
-    video: bool = False
-    """Write video-N.mp4, where OpenGL is to be had."""
-    json: Path | None = None
-    """Write the results there too."""
-    out: Path | None = None
-    """Folder of all that is written; the run's results/ if not given."""
-    export: Path | None = None
-    """Write the weights alone into this folder, in the form in which they are shipped."""
-    root: Path = Path("runs")
-    """Where run folders lie."""
-
-
-@explained
-def main(argv: list[str] | None = None) -> int:
-    """Parse the command line, then evaluate. Exit code 2 where something that was asked for is not there."""
-    options = tyro.cli(Options, args=sys.argv[1:] if argv is None else argv)
-    prepare_jax()
-    from evaluate_run import evaluate_run  # only now: it imports JAX
-
-    evaluate_run(options)
-    return 0
-
+from qes_jax.commands.evaluate import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -2,38 +2,21 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
+from qes_jax.assembly.settings import RunConfig
+from qes_jax.assembly.trial import make_trial
+from qes_jax.commands import evaluate, import_motion, train, view
+from qes_jax.commands.launch import explained
 from qes_jax.env.config import EnvConfig
 from qes_jax.files import replacing
 from qes_jax.ppo.config import PPOConfig
 from qes_jax.runs.folder import create, write_json
-
-
-@pytest.fixture(scope="module")
-def commands() -> Iterator[SimpleNamespace]:
-    """Those of experiments/ that are looked at here."""
-    folder = str(Path(__file__).resolve().parents[1] / "experiments")
-    sys.path.insert(0, folder)
-    import evaluate
-    import export_motion
-    import import_motion
-    import launch
-    import make_clips
-    import retarget_table
-    import run
-    import settings
-    import trial
-    import view
-
-    names = {"launch": launch, "run": run, "settings": settings, "trial": trial, "view": view}
-    names |= {"import_motion": import_motion, "export_motion": export_motion, "evaluate": evaluate}
-    yield SimpleNamespace(make_clips=make_clips, retarget_table=retarget_table, **names)
-    sys.path.remove(folder)
 
 
 def write_on_a_folder(folder: Path) -> None:
@@ -60,17 +43,17 @@ def write_below_a_file(folder: Path) -> None:
     ],
 )
 def test_a_place_that_cannot_be_written_to_is_named(
-    commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, write: Callable[[Path], None], words: str
+    tmp_path: Path, capsys: pytest.CaptureFixture, write: Callable[[Path], None], words: str
 ) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    assert commands.launch.explained(lambda: write(folder))() == 2
+    assert explained(lambda: write(folder))() == 2
     assert capsys.readouterr().err.startswith(words.format(folder) + "\n")
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_an_interrupted_command_says_so(commands: SimpleNamespace, capsys: pytest.CaptureFixture) -> None:
-    @commands.launch.explained
+def test_an_interrupted_command_says_so(capsys: pytest.CaptureFixture) -> None:
+    @explained
     def main() -> int:
         raise KeyboardInterrupt
 
@@ -79,7 +62,7 @@ def test_an_interrupted_command_says_so(commands: SimpleNamespace, capsys: pytes
 
 
 def test_an_interrupt_that_a_callback_swallows_comes_again(
-    commands: SimpleNamespace, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
 
@@ -87,7 +70,7 @@ def test_an_interrupt_that_a_callback_swallows_comes_again(
         def __del__(self) -> None:
             raise KeyboardInterrupt
 
-    @commands.launch.explained
+    @explained
     def main() -> int:
         Swallows()  # is gone at once
         time.sleep(5.0)
@@ -103,23 +86,23 @@ def test_an_interrupt_that_a_callback_swallows_comes_again(
      "--repeat 100000000"],
 )  # fmt: skip
 def test_importing_by_an_odd_number_is_refused(
-    commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
+    tmp_path: Path, capsys: pytest.CaptureFixture, words: str
 ) -> None:
-    assert commands.import_motion.main(["walk.txt", "--out", str(tmp_path / "a.npz"), *words.split()]) == 2
+    assert import_motion.main(["walk.txt", "--out", str(tmp_path / "a.npz"), *words.split()]) == 2
     assert words.split()[0] in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf")])
-def test_following_for_no_time_or_for_ever_is_refused(commands: SimpleNamespace, seconds: float) -> None:
+def test_following_for_no_time_or_for_ever_is_refused(seconds: float) -> None:
     with pytest.raises(ValueError, match="seconds to follow"):
-        commands.trial.make_trial(None, [], seconds)
+        make_trial(None, [], seconds)
 
 
 @pytest.mark.parametrize("setting", ["samples", "evaluate_starts", "evaluate_every", "checkpoint_every"])
-def test_a_count_below_its_least_is_refused(commands: SimpleNamespace, setting: str) -> None:
+def test_a_count_below_its_least_is_refused(setting: str) -> None:
     with pytest.raises(ValueError, match=f"{setting} is -1: expected at least"):
-        commands.settings.RunConfig(**{setting: -1})
+        RunConfig(**{setting: -1})
 
 
 @pytest.mark.parametrize(
@@ -135,14 +118,13 @@ def test_a_setting_out_of_its_range_is_named(config: type, setting: str, value: 
         config(**{setting: value})
 
 
-def test_resuming_takes_no_other_settings(commands: SimpleNamespace, tmp_path: Path) -> None:
-    run: ModuleType = commands.run
-    saved = commands.settings.RunConfig(seed=3)
+def test_resuming_takes_no_other_settings(tmp_path: Path) -> None:
+    saved = RunConfig(seed=3)
     create(tmp_path, "cpu", saved)
     words = ["--resume", "latest", "--root", str(tmp_path)]
-    assert run.parse(words).config == saved and run.parse([*words, "--tracker", "none"]).tracker == "none"
+    assert train.parse(words).config == saved and train.parse([*words, "--tracker", "none"]).tracker == "none"
     with pytest.raises(ValueError, match="--resume goes on with the settings saved"):
-        run.parse([*words, "--samples", "8"])
+        train.parse([*words, "--samples", "8"])
 
 
 @pytest.mark.parametrize(
@@ -151,17 +133,17 @@ def test_resuming_takes_no_other_settings(commands: SimpleNamespace, tmp_path: P
      "--apart inf", "--at nan"],
 )  # fmt: skip
 def test_viewing_by_an_odd_number_is_refused(
-    commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture, words: str
+    tmp_path: Path, capsys: pytest.CaptureFixture, words: str
 ) -> None:
-    assert commands.view.main(["nowhere", "--html", str(tmp_path / "a.html"), *words.split()]) == 2
+    assert view.main(["nowhere", "--html", str(tmp_path / "a.html"), *words.split()]) == 2
     assert capsys.readouterr().err.startswith(f"error: {words}: expected")
 
 
-@pytest.mark.parametrize("command", ["view", "evaluate"])
+@pytest.mark.parametrize("command", [view, evaluate])
 def test_a_scene_that_would_not_be_heeded_is_refused(
-    commands: SimpleNamespace, capsys: pytest.CaptureFixture, command: str
+    capsys: pytest.CaptureFixture, command: ModuleType
 ) -> None:
-    assert getattr(commands, command).main(["walk", "--scene", "couch"]) == 2
+    assert command.main(["walk", "--scene", "couch"]) == 2
     assert capsys.readouterr().err.startswith("error: --scene couch: only for a ")
 
 
@@ -171,18 +153,17 @@ def test_a_scene_that_would_not_be_heeded_is_refused(
      "view clip:walk --html {}", "view walk --picture {}", "retarget_table . --out {}", "make_clips walk --json {}"],
 )  # fmt: skip
 def test_a_folder_is_no_place_for_a_file_and_that_is_told_at_once(
-    commands: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture,
-    words: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, words: str
 ) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "folder"
     folder.mkdir()
     command, *rest = words.format(folder).split()
-    assert getattr(commands, command).main(rest) == 2
+    assert import_module(f"qes_jax.commands.{command}").main(rest) == 2
     assert f"{folder}: is a folder, expected the name of a file" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_a_folder_is_no_recording(commands: SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    assert commands.import_motion.main([str(tmp_path), "--out", str(tmp_path / "a.npz")]) == 2
+def test_a_folder_is_no_recording(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    assert import_motion.main([str(tmp_path), "--out", str(tmp_path / "a.npz")]) == 2
     assert f"{tmp_path}: is a folder, expected one recording" in capsys.readouterr().err

@@ -1,26 +1,14 @@
 """What a failed run says of itself: the environment, the step, the term, and a state to look at."""
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
+from qes_jax.assembly.program import name_failure
 from qes_jax.model.engine import Physics
 
 
-@pytest.fixture(scope="module")
-def name_failure():
-    folder = str(Path(__file__).resolve().parents[1] / "experiments")
-    sys.path.insert(0, folder)
-    from assemble import name_failure
-
-    yield name_failure
-    sys.path.remove(folder)
-
-
-def test_it_names_environment_step_and_term_and_keeps_the_state(name_failure, tmp_path):
+def test_it_names_environment_step_and_term_and_keeps_the_state(tmp_path):
     qpos = np.zeros((3, 5))
     qpos[2] = np.nan
     state = SimpleNamespace(env_state=SimpleNamespace(physics=Physics(qpos, qpos, qpos, qpos, qpos)))
@@ -36,5 +24,5 @@ def test_it_names_environment_step_and_term_and_keeps_the_state(name_failure, tm
         assert np.isnan(file["qpos"]).all()
 
 
-def test_it_says_so_where_nothing_is_known(name_failure, tmp_path):
+def test_it_says_so_where_nothing_is_known(tmp_path):
     assert "none" in name_failure(tmp_path, None, None, {"loss": 1.0}, {})

@@ -1,20 +1,17 @@
 """What --clips and --scene mean: names of our own clips, families, categories and scenes."""
 
 import dataclasses
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from qes_jax.assembly.clips import find_clips, held_out_names, own_clips, room_clips, scene_clips, scenes_for_rooms
+from qes_jax.assembly.settings import RunConfig, presets
+from qes_jax.assembly.trial import read_recording
 from qes_jax.authoring.catalogue import get_recipe
 from qes_jax.model.scene_file import read_scene
 from qes_jax.motion.sensors import make_track, read_device, save_track
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "experiments"))
-from clips import find_clips, held_out_names, own_clips, room_clips, scene_clips, scenes_for_rooms
-from settings import RunConfig, presets
-from trial import read_recording
 
 
 def test_a_name_wins_over_a_category_and_a_family_gives_its_training_clips() -> None:

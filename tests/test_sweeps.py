@@ -1,24 +1,15 @@
 """Every sweep names real settings with values that the command line takes."""
 
 import itertools
-import sys
 from pathlib import Path
 
 import pytest
 
+from qes_jax.commands.train import parse
+
 yaml = pytest.importorskip("yaml")
 EXPERIMENTS = Path(__file__).resolve().parents[1] / "experiments"
 SWEEPS = sorted((EXPERIMENTS / "sweeps").glob("*.yaml"))
-
-
-@pytest.fixture(scope="module")
-def parse():
-    """experiments/run.py's parser."""
-    sys.path.insert(0, str(EXPERIMENTS))
-    from run import parse
-
-    yield parse
-    sys.path.remove(str(EXPERIMENTS))
 
 
 def test_there_are_sweeps():
@@ -26,7 +17,7 @@ def test_there_are_sweeps():
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda p: p.stem)
-def test_every_value_is_taken_and_arrives(path, parse, tmp_path):
+def test_every_value_is_taken_and_arrives(path, tmp_path):
     parameters = yaml.safe_load(path.read_text())["parameters"]
     for name, spec in parameters.items():
         values = spec.get("values") or [spec[key] for key in ("value", "min", "max") if key in spec]
@@ -52,7 +43,7 @@ def test_the_ablation_sweep_covers_all_ablations():
 
 
 @pytest.mark.parametrize("path", SWEEPS, ids=lambda p: p.stem)
-def test_the_command_s_own_options_are_taken(path, parse, tmp_path):
+def test_the_command_s_own_options_are_taken(path, tmp_path):
     command = yaml.safe_load(path.read_text())["command"]
     own = [str(word) for word in command if not str(word).startswith("${")]
     config = parse([*own, "--root", str(tmp_path)]).config

@@ -1,6 +1,13 @@
-"""Where the package's own files lie: in the checkout, or inside an installed wheel."""
+"""Where the package's own files lie, in the checkout or inside an installed wheel, and its cache."""
 
 from pathlib import Path
+
+import platformdirs
+
+
+def cache_dir() -> Path:
+    """The folder of the user's cache that is ours."""
+    return platformdirs.user_cache_path("qes_jax", appauthor=False)
 
 
 def mjcf_dir() -> Path:

@@ -8,7 +8,7 @@ import numpy as np
 from qes_jax.env.config import EnvConfig
 from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
-from qes_jax.model.engine import make_engine
+from qes_jax.model.engines import make_engine
 from qes_jax.model.scene import Piece, Scene
 from qes_jax.model.world import World, build_world
 from qes_jax.motion.build import kinematics, velocities

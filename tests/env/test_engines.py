@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from qes_jax.env.task import Task
-from qes_jax.model.engine import make_engine
+from qes_jax.model.engines import make_engine
 from tests.env.standing import CONFIG, Lab, quick, row
 
 

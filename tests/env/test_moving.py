@@ -16,7 +16,7 @@ from qes_jax.env.observe import MOVING, see_moving
 from qes_jax.env.state import EnvState, Frame, body_of, heading_frame
 from qes_jax.env.symmetry import apply, symmetry
 from qes_jax.env.task import Task
-from qes_jax.model.engine import make_engine
+from qes_jax.model.engines import make_engine
 from qes_jax.model.scene import SCENES, Piece, Scene
 from qes_jax.model.world import build_world
 from qes_jax.motion.build import velocities

@@ -11,7 +11,7 @@ import pytest
 from qes_jax.env.config import ABLATIONS, RandomizeConfig, SceneObsConfig, ablate
 from qes_jax.env.task import Task, push
 from qes_jax.model.character import CharacterConfig
-from qes_jax.model.engine import make_engine
+from qes_jax.model.engines import make_engine
 from qes_jax.model.world import build_world
 from tests.env.standing import CONFIG, ROWS, Lab, quick, row, standing_task
 

@@ -12,7 +12,7 @@ from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
 from qes_jax.evaluate.likeness import Likeness, Motion
 from qes_jax.model.character import CharacterConfig
-from qes_jax.model.engine import make_engine
+from qes_jax.model.engines import make_engine
 from qes_jax.model.scene import get_scene
 from qes_jax.model.world import build_world
 from qes_jax.motion.build import make_clip

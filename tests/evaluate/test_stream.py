@@ -12,7 +12,7 @@ from qes_jax.env.task import Task
 from qes_jax.evaluate.recording import record
 from qes_jax.evaluate.rollout import track
 from qes_jax.evaluate.stream import Follower
-from qes_jax.model.engine import make_engine
+from qes_jax.model.engines import make_engine
 from qes_jax.model.scene import PARKED, get_scene
 from qes_jax.motion.clip import Clip
 from qes_jax.motion.library import pack, world_for

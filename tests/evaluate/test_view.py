@@ -31,7 +31,8 @@ from qes_jax.evaluate.view.panel import Clock
 from qes_jax.evaluate.view.show import Show, show_clip, show_episode
 from qes_jax.evaluate.view.stage import Arrangement, Stage
 from qes_jax.model.character import CharacterConfig
-from qes_jax.model.engine import initial_state, make_engine
+from qes_jax.model.engine import initial_state
+from qes_jax.model.engines import make_engine
 from qes_jax.model.scene import get_scene
 from qes_jax.model.world import build_world
 from qes_jax.motion.build import make_clip

@@ -7,7 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from qes_jax.model.engine import Physics, initial_state, make_engine
+from qes_jax.model.engine import Physics, initial_state
+from qes_jax.model.engines import make_engine
 from qes_jax.model.mujoco_engine import MujocoEngine
 from qes_jax.model.scene import SCENES
 from qes_jax.model.world import World, build_world

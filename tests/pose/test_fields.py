@@ -1,14 +1,10 @@
 """What is meant when one of the editor's three fields is typed into."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
-from editor.fields import as_numbers, from_numbers, typed
+from qes_jax.assembly.editor.fields import as_numbers, from_numbers, typed
 
 
 def test_only_what_was_typed_is_taken_also_when_the_page_still_shows_the_joint_before() -> None:

@@ -4,8 +4,7 @@ An engine's `step` and `forward` are pure functions of one simulation's state ro
 jit and one vmap. L links, O objects (floor first), K bodies but the world.
 """
 
-from importlib.util import find_spec
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +12,6 @@ import jax.numpy as jnp
 from qes_jax.model.kinematics import Tree, poses
 from qes_jax.model.world import World
 from qes_jax.rotations import rotate
-
-EngineName = Literal["auto", "mujoco", "mjx", "mjx-warp"]
 
 
 class Physics(NamedTuple):
@@ -57,30 +54,6 @@ def initial_state(world: World, qpos: jax.Array | None = None, placement: jax.Ar
     placement = jnp.asarray(world.placement() if placement is None else placement, jnp.float32)
     zero = jnp.zeros(world.plain.nv, jnp.float32)
     return Physics(qpos, zero, zero, placement[:, :3], placement[:, 3:])
-
-
-def make_engine(world: World, name: EngineName = "auto") -> Engine:
-    """The engine by name. "auto" takes mjx on an accelerator and MuJoCo's C engine on a CPU."""
-    from qes_jax.model.mjx_engine import MjxEngine
-    from qes_jax.model.mujoco_engine import MujocoEngine
-
-    if name == "auto":
-        name = "mujoco" if jax.default_backend() == "cpu" else "mjx"
-    if name == "mujoco":
-        return MujocoEngine(world)
-    if name == "mjx-warp":
-        _check_warp()
-    if name in ("mjx", "mjx-warp"):
-        return MjxEngine(world, "warp" if name == "mjx-warp" else "jax")
-    raise ValueError(f"unknown engine {name!r}: expected auto, mujoco, mjx or mjx-warp")
-
-
-def _check_warp() -> None:
-    """Raise ValueError where MuJoCo-Warp cannot run."""
-    if find_spec("warp") is None:
-        raise ValueError("engine mjx-warp needs warp-lang: pip install 'qes_jax[warp]', or take --engine mjx")
-    if (device := jax.default_backend()) != "gpu":
-        raise ValueError(f"engine mjx-warp needs an NVIDIA GPU, and JAX sees a {device}: take --engine mjx")
 
 
 def derive(tree: Tree, state: Physics, force: jax.Array) -> Derived:

@@ -1,1 +1,0 @@
-"""The pose editor's window in the browser: what experiments/edit_pose.py opens."""

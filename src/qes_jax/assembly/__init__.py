@@ -1,0 +1,1 @@
+"""What joins the rooms: settings, clips by name, trained policies, training, evaluation, viewing and authoring."""

@@ -1,0 +1,1 @@
+"""What measurements of speed and of other learners run."""

@@ -1,0 +1,1 @@
+"""Controlled bodies: run, shown, measured."""

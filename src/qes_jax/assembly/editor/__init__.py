@@ -1,0 +1,1 @@
+"""The pose editor's window in the browser."""

@@ -1,0 +1,1 @@
+"""Evaluation of a policy, from options to the files it writes."""

@@ -1,0 +1,1 @@
+"""Foreign recordings made into clips."""

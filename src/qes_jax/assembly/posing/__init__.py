@@ -1,0 +1,1 @@
+"""Data, training and measurement of pose edition."""

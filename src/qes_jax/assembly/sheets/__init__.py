@@ -1,0 +1,1 @@
+"""Pictures of clips and scenes, for the docs."""

@@ -1,0 +1,77 @@
+"""A trained policy back from where it lies: a run folder with checkpoints, or a folder of shipped weights."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import jax
+
+from qes_jax.assembly.clips import get_clips
+from qes_jax.assembly.program import Act
+from qes_jax.assembly.settings import RunConfig
+from qes_jax.evaluate.weights import check_fit, load_policy, save_policy
+from qes_jax.motion.clip import Clip
+from qes_jax.paths import weights_dir
+from qes_jax.ppo.inference import PolicyParams, policy
+from qes_jax.runs.checkpoint import CheckpointStore, nest
+from qes_jax.runs.config import from_json
+from qes_jax.runs.folder import RunFolder, find, write_json
+
+WEIGHTS = "policy.npz"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A policy, and what it was trained with."""
+
+    folder: RunFolder
+    config: RunConfig
+    policy: PolicyParams
+    mean_pose: jax.Array  # (J,) [rad] the centre of its PD targets
+    act: Act
+
+    def own_clips(self) -> list[Clip]:
+        """The clips it was trained on."""
+        return get_clips(self.config)
+
+
+def find_trained(root: Path, name: str) -> RunFolder:
+    """A path, "latest", the name of a run below `root` or of shipped weights. FileNotFoundError lists them."""
+    try:
+        return find(root, name)
+    except FileNotFoundError as error:
+        shipped = weights_dir() / name
+        if (shipped / "config.json").is_file():
+            return RunFolder(shipped)
+        known = ", ".join(sorted(p.parent.name for p in weights_dir().glob("*/config.json"))) or "none"
+        raise FileNotFoundError(f"{error}; shipped weights are: {known}") from None
+
+
+def is_shipped(folder: RunFolder) -> bool:
+    """Whether the folder holds weights alone, no checkpoints."""
+    return (folder.path / WEIGHTS).is_file()
+
+
+def load_trained(folder: RunFolder) -> Trained:
+    """The folder's weights, else its newest good checkpoint. Raises FileNotFoundError where there is neither."""
+    config = from_json(RunConfig, folder.read_config(), str(folder.config))
+    act = partial(policy, config.ppo)
+    if is_shipped(folder):
+        weights = load_policy(folder.path / WEIGHTS)
+        check_fit(folder.path / WEIGHTS, config.ppo, weights.policy)
+        return Trained(folder, config, weights.policy, weights.mean_pose, act)
+    found = CheckpointStore(folder.checkpoints).latest()
+    if found is None:
+        raise FileNotFoundError(f"{folder.checkpoints}: no checkpoint yet")
+    tree = nest(found.state)
+    params, seen = tree["train"]["params"], tree["train"]["normalizer"]
+    weights = PolicyParams(params["actor"], params["log_std"], seen["mean"]["policy"], seen["std"]["policy"])
+    check_fit(folder.checkpoints, config.ppo, weights)
+    return Trained(folder, config, weights, tree["adaptive"]["mean_pose"], act)
+
+
+def ship(trained: Trained, folder: Path) -> None:
+    """Write weights and configuration into `folder`, from where `find_trained` and `load_trained` read them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    save_policy(folder / WEIGHTS, trained.policy, trained.mean_pose)
+    write_json(folder / "config.json", trained.folder.read_config())

@@ -1,0 +1,1 @@
+"""Measurements of speed, on whatever machine they run."""
