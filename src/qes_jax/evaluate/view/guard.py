@@ -11,7 +11,7 @@ import errno
 import http
 import io
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 from unittest import mock
@@ -85,16 +85,18 @@ async def checked(answer: Callable | None, connection: Any, request: Any) -> Any
     return await result if hasattr(result, "__await__") else result
 
 
-def refusal(hosts: list[str], origins: list[str], port: int) -> str | None:
+def refusal(
+    hosts: list[str], origins: list[str], port: int, names: Sequence[str] = NAMES, scheme: str = "http"
+) -> str | None:
     """Why a request is refused, if it is: exactly one Host, at most one Origin, both this server's."""
-    places = [f"{name}:{port}" for name in NAMES]
+    places = [f"{name}:{port}" for name in names]
     if len(hosts) != 1 or hosts[0].lower() not in places:
         return f"Host is {', '.join(hosts) or 'missing'}, expected {places[0]}"
-    if len(origins) > 1 or any(_place(o) not in places for o in origins):
+    if len(origins) > 1 or any(_place(o, scheme) not in places for o in origins):
         return f"Origin {', '.join(origins)} may not use this server"
     return None
 
 
-def _place(origin: str) -> str:
+def _place(origin: str, scheme: str) -> str:
     parts = urlsplit(origin)
-    return parts.netloc.lower() if parts.scheme == "http" and not parts.path else ""
+    return parts.netloc.lower() if parts.scheme == scheme and not parts.path else ""

@@ -1,0 +1,83 @@
+"""What experiments/live.py does: a policy's room, a server, and the address."""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assemble import make_task
+from clips import training_scenes
+from trained import find_trained, load_trained
+
+from qes_jax.evaluate.view.guard import check_port
+from qes_jax.live.built import built_page
+from qes_jax.live.door import Door
+from qes_jax.live.person import load_person
+from qes_jax.live.room import Room, make_room
+from qes_jax.live.serve import Choices, House, open_door
+from qes_jax.live.session import Live
+from qes_jax.model.character import CharacterConfig
+from qes_jax.model.scene import SCENES, Scene, moving_part
+from qes_jax.model.scene_file import find_scene
+from qes_jax.model.world import build_world
+from qes_jax.motion.build import make_clip
+from qes_jax.paths import weights_dir
+
+if TYPE_CHECKING:
+    from live import Options
+
+
+def live(options: "Options") -> None:
+    """Serve until Ctrl-C."""
+    door, tls = _door(options)
+    scene = find_scene(options.scene)
+    furnish = furnisher(options.root)
+    print(f"{options.policy} moves into {scene.name} ...", flush=True)
+    session = Live(furnish(options.policy, scene), options.people)
+    if options.person:
+        session.person, session.measured = load_person(options.people, options.person), True
+    shipped = sorted(p.parent.name for p in weights_dir().glob("*/policy.npz") if (p.parent / "config.json").is_file())
+    policies = tuple(dict.fromkeys([options.policy, *shipped]))
+    house = House(session, furnish, Choices(policies, SCENES | {scene.name: scene}), options.folder)
+    asyncio.run(_serve(house, door, options.port, tls))
+
+
+def furnisher(root: Path) -> Callable[[str, Scene], Room]:
+    """From a policy's name and a scene to a room that is compiled."""
+
+    @cache
+    def furnish(name: str, scene: Scene) -> Room:
+        trained = load_trained(find_trained(root, name))
+        height = trained.config.character.height
+        qpos = build_world(CharacterConfig(height=height), scene.pieces).layout.home_qpos
+        clip = make_clip("stands", qpos[None].repeat(3, axis=0), scene, height, "a body that stands", "none")
+        task, _ = make_task(trained.config, [clip], [moving_part(s) for s in training_scenes(trained.config)])
+        return make_room(name, task, trained.act, trained.policy, trained.mean_pose, scene)
+
+    return furnish
+
+
+def _door(options: "Options") -> tuple[Door, ssl.SSLContext | None]:
+    """Where to listen. Raises ValueError for what cannot be, before long work."""
+    if (options.certificate is None) != (options.key is None):
+        raise ValueError("--certificate and --key belong together")
+    tls = None
+    if options.certificate is not None:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(options.certificate, options.key)
+    door = Door(built_page(), options.host, secure=tls is not None)
+    if door.local:
+        check_port(options.port)
+    return door, tls
+
+
+async def _serve(house: House, door: Door, port: int, tls: ssl.SSLContext | None) -> None:
+    server = await open_door(house, door, port, tls)
+    try:
+        print(f"open {door.address(server.sockets[0].getsockname()[1])} (Ctrl-C ends)", flush=True)
+        await house.run()
+    finally:
+        server.close()
+        house.close()
