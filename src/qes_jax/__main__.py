@@ -7,6 +7,7 @@ COMMANDS = {  # name: module of qes_jax.commands, what it does
     "train": ("train", "train a policy on clips"),
     "evaluate": ("evaluate", "measure a policy on clips and recordings: tables, plots, playback"),
     "view": ("view", "look at clips and policies in the browser, or as a page or a picture"),
+    "live": ("live", "be the user: a body follows your headset, or your mouse, in the browser"),
     "import": ("import_motion", "make a clip of a foreign recording"),
     "import-sensors": ("import_sensors", "make a track of a headset's recording"),
     "export": ("export_motion", "write a clip as BVH or GLB"),

@@ -1,4 +1,4 @@
-"""Where the package's own files lie, in the checkout or inside an installed wheel, and its cache."""
+"""Where the package's own files lie, in the checkout or inside an installed wheel, and its cache and configuration."""
 
 from pathlib import Path
 
@@ -8,6 +8,11 @@ import platformdirs
 def cache_dir() -> Path:
     """The folder of the user's cache that is ours."""
     return platformdirs.user_cache_path("qes_jax", appauthor=False)
+
+
+def config_dir() -> Path:
+    """The folder of the user's configuration that is ours."""
+    return platformdirs.user_config_path("qes_jax", appauthor=False)
 
 
 def mjcf_dir() -> Path:

@@ -31,7 +31,7 @@ def user(scale: float = 1.0, yaw: float = 0.0, at=(0.0, 0.0), arms: float = 1.0,
         hand = Rotation.from_quat(quat[i], scalar_first=True)
         pos[i] -= hand.apply(offset)
         quat[i] = (hand * grip.inv()).as_quat(scalar_first=True)
-    pos = turn_points(pos - [*pos[0, :2], 0], yaw) + [*at, 0.0]
+    pos = turn_points(pos - [*pos[0, :2], 0], yaw) + np.array([*at, 0.0])
     return pos, turn_quats(quat, yaw)
 
 

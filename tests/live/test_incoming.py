@@ -12,7 +12,7 @@ POS, QUAT = user()
 
 def moving(n: int, t: float, **more) -> Sample:
     """Someone who walks at 1 m/s along X."""
-    return sample(n, t, POS + [t, 0, 0], QUAT, **more)
+    return sample(n, t, POS + np.array([t, 0, 0]), QUAT, **more)
 
 
 def fed(rate: float = 72.0, seconds: float = 2.0, skew: float = 1000.0, delay=lambda i: 0.01) -> tuple[Incoming, float]:

@@ -49,7 +49,7 @@ def test_a_pose_that_is_none_is_refused_and_says_what_to_do(more: dict, words: s
 
 def test_a_measured_floor_counts(tmp_path) -> None:
     pos, quat = stood()
-    person = measure("anna", FIGURE, pos + [0, 0, 0.3], quat, floor=0.3)
+    person = measure("anna", FIGURE, pos + np.array([0, 0, 0.3]), quat, floor=0.3)
     assert person.eye_height == pytest.approx(FIGURE.eye_height, abs=0.01)
     save_person(tmp_path, person)
     assert load_person(tmp_path, "anna") == person

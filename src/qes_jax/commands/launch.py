@@ -13,11 +13,6 @@ from functools import wraps
 from qes_jax.paths import cache_dir
 
 
-def config_dir() -> Path:
-    """The folder of the user's configuration that is ours."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "qes_jax"
-
-
 def prepare_jax() -> None:
     """Keep compiled programs on disk, unless the user has said where, and import MJX without its chatter."""
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(cache_dir() / "jax"))

@@ -56,13 +56,14 @@ class Stance:
 
 
 class Figure:
-    """The character's own measures, in the A-pose at the origin."""
+    """The character's own measures at the origin: its three sensors in the A-pose, and at rest, the arms hanging."""
 
     def __init__(self, world: World) -> None:
-        _, _, pos, quat = kinematics(world, world.layout.home_qpos[None])
-        self.pos, self.quat = pos[0].astype(float), quat[0].astype(float)  # of its three sensors
+        hanging = world.layout.home_qpos.copy()
+        hanging[world.layout.joint_qpos] = 0.0
+        _, _, pos, quat = kinematics(world, np.stack([world.layout.home_qpos, hanging]))
+        (self.pos, self.rest_pos), (self.quat, self.rest_quat) = pos.astype(float), quat.astype(float)
         self.eye_height = float(self.pos[0, 2])
-        self.hands = self.pos[1:] - self.pos[0]  # from the headset, [m]
 
     def stance(self, person: Person, pos: np.ndarray, quat: np.ndarray, at=(0.0, 0.0), yaw: float = 0.0) -> Stance:
         """The stance that puts a headset at pos (3,), quat (4,) above `at` in the scene, looking along `yaw`."""

@@ -115,7 +115,7 @@ class House:
             type="hello", version=1, rate=1 / self.live.dt, policy=room.policy, scene=room.scene.name, pieces=pieces,
             policies=self.choices.policies, scenes=list(self.choices.scenes), kinds=["box", *furniture()],
             people=people(self.live.people), links=room.world.layout.links,
-            home={"pos": room.figure.pos.tolist(), "quat": room.figure.quat.tolist()},
+            home={"pos": room.figure.rest_pos.tolist(), "quat": room.figure.rest_quat.tolist()},
         )  # fmt: skip
         mailbox.put(self._bodies)
 

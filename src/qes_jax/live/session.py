@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from qes_jax.evaluate.episode import TOUCHED
+from qes_jax.evaluate.likeness import TOUCHED
 from qes_jax.evaluate.stream import Pose
 from qes_jax.live.glide import LEAP, Glide
 from qes_jax.live.incoming import Incoming, Seen
@@ -96,11 +96,11 @@ class Live:
     def _move_in(self, room: Room) -> None:
         self.room = room
         self.dt = room.follower.task.config.ctrl_dt
-        self.glide = Glide(room.figure.hands, room.figure.quat[1:], self.dt)
-        self.recorder = Recorder(room)
         figure = room.figure
-        self.pose: Pose = room.follower.reset(figure.pos, figure.quat)
-        self.points = figure.pos, figure.quat
+        self.glide = Glide(figure.rest_pos[1:] - figure.rest_pos[0], figure.rest_quat[1:], self.dt)
+        self.recorder = Recorder(room)
+        self.points = figure.rest_pos, figure.rest_quat
+        self.pose: Pose = room.follower.reset(*self.points)
         self._raw: tuple[np.ndarray, np.ndarray] | None = None
         self._watch: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=round(COUNTDOWN / self.dt))
         self._since = 0.0

@@ -4,7 +4,7 @@ import * as THREE from "three";
 import { Board } from "./board";
 import { Furniture } from "./furniture";
 import { canEnter, Headset } from "./headset";
-import { Link, Status } from "./link";
+import { Hello, Link, Status } from "./link";
 import { Mouse } from "./mouse";
 import { Panel, sayings } from "./panel";
 import { Puppet } from "./puppet";
@@ -21,13 +21,14 @@ stage.scene.add(board.mesh);
 let headset: Headset | null = null;
 let status: Status | null = null;
 let head = -1; // number of the head among the bodies
-let sent = 0;
+let home: Hello["home"] | null = null;
 
 const link = new Link({
   hello: (hello) => {
     panel.hello(hello);
     head = hello.links.indexOf("head");
-    puppet.stand(hello.home.pos, hello.home.quat);
+    home = hello.home;
+    puppet.stand(home.pos, home.quat);
     furniture.set(hello.pieces);
   },
   bodies: (bodies) => {
@@ -75,6 +76,7 @@ function button(id: string): HTMLButtonElement {
 button("view").addEventListener("click", nextView);
 button("mouse").addEventListener("click", () => {
   puppet.active = !puppet.active;
+  if (puppet.active && home) puppet.stand(home.pos, home.quat);
   button("mouse").textContent = puppet.active ? "let go" : "move by mouse";
 });
 button("enter").addEventListener("click", async () => {
@@ -115,10 +117,6 @@ function fit(): void {
 function draw(time: number, frame?: XRFrame): void {
   const now = performance.now();
   if (headset && frame) link.send(headset.read(time, frame));
-  else if (puppet.active && now - sent > SEND_EVERY) {
-    sent = now;
-    link.send(puppet.read(now));
-  }
   const fallen = ((smooth.newest?.flags ?? 0) & FLAGS.fallen) !== 0;
   smooth.at(now / 1000, (a, b, share) => stage.show(a, b, share, fallen));
   stage.hideHead(head, headset !== null && stage.view === "own eyes");
@@ -129,6 +127,7 @@ function draw(time: number, frame?: XRFrame): void {
   stage.render();
 }
 
+setInterval(() => !headset && puppet.active && link.send(puppet.read(performance.now())), SEND_EVERY);
 setInterval(() => smooth.newest && panel.error(smooth.newest.error), 250);
 addEventListener("resize", fit);
 navigator.xr?.addEventListener("devicechange", offer);

@@ -1,20 +1,21 @@
-"""What experiments/live.py does: a policy's room, a server, and the address."""
+"""A policy's room, a server, and the address."""
 
 import asyncio
 import ssl
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from assemble import make_task
-from clips import training_scenes
-from trained import find_trained, load_trained
+import numpy as np
 
+from qes_jax.assembly.clips import training_scenes
+from qes_jax.assembly.living.options import Options
+from qes_jax.assembly.program import make_task
+from qes_jax.assembly.trained import find_trained, load_trained
 from qes_jax.evaluate.view.guard import check_port
 from qes_jax.live.built import built_page
 from qes_jax.live.door import Door
-from qes_jax.live.person import load_person
+from qes_jax.live.person import Figure, load_person
 from qes_jax.live.room import Room, make_room
 from qes_jax.live.serve import Choices, House, open_door
 from qes_jax.live.session import Live
@@ -22,14 +23,12 @@ from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import SCENES, Scene, moving_part
 from qes_jax.model.scene_file import find_scene
 from qes_jax.model.world import build_world
-from qes_jax.motion.build import make_clip
+from qes_jax.motion.clip import FPS
+from qes_jax.motion.sensors import SensorTrack, sensor_clip
 from qes_jax.paths import weights_dir
 
-if TYPE_CHECKING:
-    from live import Options
 
-
-def live(options: "Options") -> None:
+def live(options: Options) -> None:
     """Serve until Ctrl-C."""
     door, tls = _door(options)
     scene = find_scene(options.scene)
@@ -51,15 +50,16 @@ def furnisher(root: Path) -> Callable[[str, Scene], Room]:
     def furnish(name: str, scene: Scene) -> Room:
         trained = load_trained(find_trained(root, name))
         height = trained.config.character.height
-        qpos = build_world(CharacterConfig(height=height), scene.pieces).layout.home_qpos
-        clip = make_clip("stands", qpos[None].repeat(3, axis=0), scene, height, "a body that stands", "none")
+        figure = Figure(build_world(CharacterConfig(height=height)))
+        pos, quat = (np.float32(x)[None].repeat(2, axis=0) for x in (figure.rest_pos, figure.rest_quat))
+        clip = sensor_clip(SensorTrack("live", height, FPS, pos, quat, np.ones((2, 3), bool)), scene)
         task, _ = make_task(trained.config, [clip], [moving_part(s) for s in training_scenes(trained.config)])
         return make_room(name, task, trained.act, trained.policy, trained.mean_pose, scene)
 
     return furnish
 
 
-def _door(options: "Options") -> tuple[Door, ssl.SSLContext | None]:
+def _door(options: Options) -> tuple[Door, ssl.SSLContext | None]:
     """Where to listen. Raises ValueError for what cannot be, before long work."""
     if (options.certificate is None) != (options.key is None):
         raise ValueError("--certificate and --key belong together")

@@ -1,0 +1,1 @@
+"""A trained policy in a live room: its options, and the server."""
