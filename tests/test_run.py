@@ -63,6 +63,26 @@ def test_several_devices_share_the_environments_and_train_as_one_does(tmp_path):
 
 
 @pytest.mark.slow
+def test_a_run_carries_on_from_what_another_has_learned(tmp_path):
+    """From a run and from its exported weights alike: the first iteration starts with its statistics and its error."""
+    subprocess.run(command(*SMALL, "--character.actuation", "pd", "--root", str(tmp_path / "first")), check=True)
+    (first,) = (tmp_path / "first").iterdir()
+    export = [sys.executable, str(REPO / "experiments" / "evaluate.py"), str(first), "--export", str(tmp_path / "out")]
+    subprocess.run([*export, "--starts", "1", "--seconds", "1", "--show", "0"], check=True)
+    short = ["--clips", "turn", "--samples", "512", "--evaluate-every", "0", "--tracker", "none"]
+    for source, name in ((first, "run"), (tmp_path / "out", "weights")):
+        subprocess.run(command("--from", str(source), *short, "--root", str(tmp_path / name)), check=True)
+    (run,), (weights,) = (lines(tmp_path / name) for name in ("run", "weights"))
+    assert run == weights
+    saved = json.loads(next((tmp_path / "run").glob("*/config.json")).read_text())
+    assert saved["character"]["actuation"] == "pd" and saved["clips"] == ["turn"] and saved["start_from"] == str(first)
+    fresh = [*SMALL[:2], "--character.actuation", "pd", *short, "--root", str(tmp_path / "fresh")]
+    subprocess.run(command(*fresh), check=True)
+    (new,) = lines(tmp_path / "fresh")
+    assert run["ppo/std"] != new["ppo/std"] and run["ppo/explained_variance"] > new["ppo/explained_variance"] + 0.2
+
+
+@pytest.mark.slow
 def test_sigterm_saves_and_ends_cleanly(tmp_path):
     long = [*SMALL[:2], "--samples", "10000000", "--tracker", "none"]
     process = subprocess.Popen(command(*long, "--root", str(tmp_path)))

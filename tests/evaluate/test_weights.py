@@ -16,6 +16,7 @@ from qes_jax.ppo.learner import Learner
 from qes_jax.ppo.networks import init_params
 from qes_jax.ppo.normalize import init_normalizer
 from qes_jax.ppo.update import optimizer
+from qes_jax.runs.checkpoint import named_leaves
 from qes_jax.types import Obs
 
 N_OBS, N_ACT = 500, 32
@@ -70,9 +71,15 @@ def small_learner(scale: float) -> Learner:
     return Learner(weights, optimizer(cfg).init(weights), init_normalizer(obs), jnp.float32(scale))
 
 
+def leaves(learner: Learner, mean_pose: jax.Array) -> dict:
+    """As a checkpoint has them, among others."""
+    train = learner._asdict() | {"obs": np.zeros(3), "iteration": np.zeros(())}
+    return named_leaves({"train": train, "adaptive": {"mean_pose": mean_pose, "difficulty": np.zeros(3)}})
+
+
 def test_a_learner_read_back_is_the_same_to_the_bit(tmp_path: Path) -> None:
     learner, pose = small_learner(0.3), jnp.array([0.1, -0.2])
-    save_learner(tmp_path / "learner.npz", learner, pose)
+    save_learner(tmp_path / "learner.npz", leaves(learner, pose))
     found, found_pose = load_learner(tmp_path / "learner.npz", small_learner(1.0), jnp.zeros(2))
     jax.tree.map(np.testing.assert_array_equal, found, learner)
     assert jax.tree.structure(found) == jax.tree.structure(learner)
@@ -81,11 +88,11 @@ def test_a_learner_read_back_is_the_same_to_the_bit(tmp_path: Path) -> None:
 
 def test_a_learner_of_another_network_or_with_a_nan_is_named(tmp_path: Path) -> None:
     path = tmp_path / "learner.npz"
-    save_learner(path, small_learner(0.3), jnp.zeros(3))
-    with pytest.raises(ValueError, match=r"learner\.npz: mean_pose is float32"):
+    save_learner(path, leaves(small_learner(0.3), jnp.zeros(3)))
+    with pytest.raises(ValueError, match=r"learner\.npz: adaptive/mean_pose is float32"):
         load_learner(path, small_learner(1.0), jnp.zeros(2))
-    save_learner(path, small_learner(np.nan), jnp.zeros(2))
-    with pytest.raises(ValueError, match=r"learner\.npz: learner/.* not finite"):
+    save_learner(path, leaves(small_learner(np.nan), jnp.zeros(2)))
+    with pytest.raises(ValueError, match=r"learner\.npz: train/.* not finite"):
         load_learner(path, small_learner(1.0), jnp.zeros(2))
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ValueError, match=r"learner\.npz: not what a learner has learned"):

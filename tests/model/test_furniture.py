@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from qes_jax.model.scene import PARKED, SCENES, Piece, Scene, moving_part
+from qes_jax.model.scene import PARKED, SCENES, Piece
 from qes_jax.model.world import World, build_world
 
 FAR = 50.0  # [m] where the character is out of the way
@@ -117,12 +117,6 @@ def test_the_backrest_reclines_as_its_spring_says(force: float) -> None:
     else:
         assert angle == pytest.approx(np.radians(28), abs=2e-2)  # against the rear stop, which gives a little
         assert left > 0
-
-
-def test_the_moving_part_of_a_scene_is_its_pieces_with_joints() -> None:
-    assert moving_part(SCENES["living_room"]).pieces == ()
-    mixed = Scene("mixed", (*SCENES["chair"].pieces, *SCENES["tilting_chair"].pieces, *SCENES["boxes"].pieces))
-    assert moving_part(mixed).pieces == SCENES["tilting_chair"].pieces
 
 
 def test_a_foot_turns_the_chair_and_a_reaching_arm_does_not() -> None:

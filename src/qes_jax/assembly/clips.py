@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from qes_jax.assembly.settings import RunConfig
@@ -49,18 +48,6 @@ def scenes_for_rooms() -> dict[str, Scene]:
 
 def _kinds(scenes: Mapping[str, Scene]) -> set[str]:
     return {piece.kind for scene in scenes.values() for piece in scene.pieces}
-
-
-def training_scenes(config: RunConfig) -> list[Scene]:
-    """The scenes of the clips a run trains on, in their order, without building any; files that are gone have none."""
-    files, known = [w for w in config.scene if is_scene_file(w)], [w for w in config.scene if not is_scene_file(w)]
-    scenes = [get_recipe(name).scene for name in scene_clips(known)]
-    scenes += [read_scene(f) for f in files if Path(f).is_file()]
-    for word in () if config.scene else config.clips:
-        with suppress(FileNotFoundError):
-            own = own_clips(word)
-            scenes += [get_recipe(n).scene for n in own] if own else [clip.scene for clip in _load(word)]
-    return scenes
 
 
 def scene_clips(scenes: Sequence[str], held_out: bool = False) -> list[str]:

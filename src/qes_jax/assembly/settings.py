@@ -32,6 +32,7 @@ class RunConfig:
     # Instead of clips: built-in training clips of these scenes ("all" for every one), or those that fit a scene file.
     scene: tuple[str, ...] = ()
     mirror: bool = False  # train on the mirror images too
+    start_from: str | None = None  # a run or shipped weights whose learner this one carries on from
     seed: int = 0
     engine: Engine = "auto"
     samples: int = 4_000_000

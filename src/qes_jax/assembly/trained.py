@@ -3,21 +3,23 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import jax
 
 from qes_jax.assembly.clips import get_clips
 from qes_jax.assembly.program import Act
 from qes_jax.assembly.settings import RunConfig
-from qes_jax.evaluate.weights import check_fit, load_policy, save_policy
+from qes_jax.evaluate.weights import check_fit, fill_learner, load_learner, load_policy, save_learner, save_policy
 from qes_jax.motion.clip import Clip
 from qes_jax.paths import weights_dir
 from qes_jax.ppo.inference import PolicyParams, policy
+from qes_jax.ppo.learner import Learner
 from qes_jax.runs.checkpoint import CheckpointStore, nest
 from qes_jax.runs.config import from_json
 from qes_jax.runs.folder import RunFolder, find, write_json
 
-WEIGHTS = "policy.npz"
+WEIGHTS, LEARNER = "policy.npz", "learner.npz"
 
 
 @dataclass(frozen=True)
@@ -60,18 +62,38 @@ def load_trained(folder: RunFolder) -> Trained:
         weights = load_policy(folder.path / WEIGHTS)
         check_fit(folder.path / WEIGHTS, config.ppo, weights.policy)
         return Trained(folder, config, weights.policy, weights.mean_pose, act)
-    found = CheckpointStore(folder.checkpoints).latest()
-    if found is None:
-        raise FileNotFoundError(f"{folder.checkpoints}: no checkpoint yet")
-    tree = nest(found.state)
+    tree = nest(newest(folder))
     params, seen = tree["train"]["params"], tree["train"]["normalizer"]
     weights = PolicyParams(params["actor"], params["log_std"], seen["mean"]["policy"], seen["std"]["policy"])
     check_fit(folder.checkpoints, config.ppo, weights)
     return Trained(folder, config, weights, tree["adaptive"]["mean_pose"], act)
 
 
+def newest(folder: RunFolder) -> dict[str, Any]:
+    """Leaves of a run's newest good checkpoint by their path. Raises FileNotFoundError where there is none."""
+    found = CheckpointStore(folder.checkpoints).latest()
+    if found is None:
+        raise FileNotFoundError(f"{folder.checkpoints}: no checkpoint yet")
+    return found.state
+
+
+def load_learned(folder: RunFolder, like: Learner, mean_pose: jax.Array) -> tuple[Learner, jax.Array]:
+    """What was learned there, critic, optimiser and statistics too, for a learner of the shapes of `like`.
+
+    Raises ValueError that names what does not fit, FileNotFoundError where weights ship without their critic.
+    """
+    if is_shipped(folder):
+        return load_learner(folder.path / LEARNER, like, mean_pose)
+    return fill_learner(newest(folder), like, mean_pose, str(folder.checkpoints))
+
+
 def ship(trained: Trained, folder: Path) -> None:
-    """Write weights and configuration into `folder`, from where `find_trained` and `load_trained` read them."""
+    """Write weights and configuration into `folder`, from where `find_trained` and `load_trained` read them.
+
+    Of a run also all that training carries on from.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     save_policy(folder / WEIGHTS, trained.policy, trained.mean_pose)
     write_json(folder / "config.json", trained.folder.read_config())
+    if not is_shipped(trained.folder):
+        save_learner(folder / LEARNER, newest(trained.folder))

@@ -1,19 +1,24 @@
 """One training run, from settings to its last checkpoint."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import jax
+from jax.sharding import Mesh
 
 from qes_jax.assembly.clips import get_clips
 from qes_jax.assembly.program import environment_mesh, initial_state, make_program, make_training
 from qes_jax.assembly.settings import RunConfig
+from qes_jax.assembly.trained import find_trained, load_learned
 from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
 from qes_jax.evaluate.summary import make_evaluator
 from qes_jax.motion.clip import Clip
 from qes_jax.ppo.inference import policy, policy_params
+from qes_jax.ppo.learner import carry_on, learner_of
+from qes_jax.ppo.train import TrainState
 from qes_jax.runs.failure import TrainingFailed
 from qes_jax.runs.folder import RunFolder, create
 from qes_jax.runs.loop import LoopConfig, train_loop
@@ -30,7 +35,7 @@ def train_run(
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
     task, params = make_training(config, clips)
     mesh = environment_mesh()
-    state = initial_state(config, task, params, mesh)
+    state, params = begin(config if resume is None else replace(config, start_from=None), task, params, mesh, root)
     program = make_program(config, task, evaluator(config, task, params, clips), mesh)
     loop = LoopConfig(
         total_samples=config.samples,
@@ -59,6 +64,21 @@ def train_run(
     print(f"{outcome.reason} after {outcome.iteration} iterations")
     print(f"evaluate it: python experiments/evaluate.py {run.path}")
     return 0
+
+
+def begin(
+    config: RunConfig, task: Task, params: EnvParams, mesh: Mesh | None, root: Path
+) -> tuple[TrainState, EnvParams]:
+    """A fresh learner, or one that carries on from what `config.start_from` has learned, on its PD targets' centre.
+
+    Raises ValueError where that is of another body, observation or network.
+    """
+    state = initial_state(config, task, params, mesh)
+    if config.start_from is None:
+        return state, params
+    learner, mean_pose = load_learned(find_trained(root, config.start_from), learner_of(state), params.mean_pose)
+    print(f"carrying on from {config.start_from}", flush=True)
+    return carry_on(state, learner), params._replace(mean_pose=mean_pose)
 
 
 def evaluator(config: RunConfig, task: Task, params: EnvParams, clips: list[Clip]) -> Callable | None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from qes_jax.assembly.clips import training_scenes
 from qes_jax.assembly.program import make_task
 from qes_jax.assembly.settings import RunConfig
 from qes_jax.assembly.trained import Trained
@@ -17,7 +16,6 @@ from qes_jax.env.task import Task
 from qes_jax.evaluate.episode import Episode, episodes
 from qes_jax.evaluate.recording import record
 from qes_jax.evaluate.starts import continued
-from qes_jax.model.scene import moving_part
 from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.clip import FPS, Clip
 from qes_jax.motion.sensors import load_track, make_track, read_device, sensor_clip
@@ -35,14 +33,11 @@ class Trial:
 
 
 def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
-    """Clips that can be followed for `seconds` from any of their frames.
-
-    A policy sees the moving pieces of the rooms of its training, there or not, so the world has those too.
-    """
+    """Clips that can be followed for `seconds` from any of their frames."""
     if not 1.0 / FPS <= seconds < math.inf:
         raise ValueError(f"{seconds} seconds to follow: expected at least a frame's, {1.0 / FPS:.3f}")
     longer = continued(clips, seconds)
-    task, params = make_task(trained.config, longer, [moving_part(s) for s in training_scenes(trained.config)])
+    task, params = make_task(trained.config, longer)
     _check_sight(trained, task, params)
     return Trial(clips, longer, task, params._replace(mean_pose=trained.mean_pose), 1.0 / task.config.ctrl_dt)
 
@@ -52,11 +47,7 @@ def _check_sight(trained: Trained, task: Task, params: EnvParams) -> None:
     _, seen = jax.eval_shape(task.reset, params, jax.random.key(0))
     given, known = seen.policy.shape[0], trained.policy.mean.shape[0]
     if given != known:
-        count = len(task.engine.world.layout.moving_ids)
-        raise ValueError(
-            f"{trained.folder.path}: the policy sees {known} numbers, but {count} moving bodies make it {given}: "
-            "it was trained in scenes with other moving furniture"
-        )
+        raise ValueError(f"{trained.folder.path}: the policy sees {known} numbers, here there are {given} to be seen")
 
 
 def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -11,6 +12,8 @@ from qes_jax.assembly.settings import RunConfig, presets
 from qes_jax.commands.launch import explained, prepare_jax
 from qes_jax.runs.config import from_json
 from qes_jax.runs.folder import RunFolder, find
+
+ADAPT = 2_000_000  # [samples] of a run that carries on, unless said
 
 
 class Request(NamedTuple):
@@ -34,10 +37,11 @@ def main(argv: list[str] | None = None) -> int:
 
 def parse(argv: list[str]) -> Request:
     """Settings from the preset, changed by the command line; with --resume, those that the run was begun with."""
-    start = preset_of(argv)
+    start = start_of(argv)
 
     def entry(
         config: Annotated[RunConfig, tyro.conf.arg(name="")] = start,
+        from_: Annotated[str | None, tyro.conf.arg(name="from")] = None,
         resume: str | None = None,
         tracker: Literal["none", "wandb", "tensorboard"] = "wandb",
         root: Path = Path("runs"),
@@ -46,11 +50,14 @@ def parse(argv: list[str]) -> Request:
 
         Args:
             config: settings of the run.
+            from_: a run folder, its name below root or shipped weights: a new run with its settings that carries on
+                from what it has learned, on clips of yours (--clips). Body, observation and network stay.
             resume: a run folder, its name below root, or "latest": goes on with the settings saved there.
             tracker: where metrics are shown besides the run folder.
             root: where run folders lie.
         """
         if resume is None:
+            config = replace(config, start_from=from_)
             if config.scene and config.clips != start.clips:
                 raise ValueError("give --clips or --scene, not both: a clip has its room (import_motion --scene)")
             return Request(config, None, tracker, root)
@@ -62,16 +69,35 @@ def parse(argv: list[str]) -> Request:
     return tyro.cli(entry, args=argv)
 
 
+def start_of(argv: list[str]) -> RunConfig:
+    """The settings that others on the command line change: those of what --from names, else of the preset."""
+    source = word_after("--from", argv)
+    if source is None:
+        return preset_of(argv)
+    if word_after("--preset", argv) is not None:
+        raise ValueError("give --from or --preset, not both: a run carries on with the settings of what it is from")
+    prepare_jax()
+    from qes_jax.assembly.trained import find_trained  # only now: it imports JAX
+
+    folder = find_trained(Path(word_after("--root", argv) or "runs"), source)
+    found = from_json(RunConfig, folder.read_config(), str(folder.config))
+    return replace(found, samples=ADAPT, evaluate_every=40, checkpoint_every=40, evaluate_starts=64)
+
+
 def preset_of(argv: list[str]) -> RunConfig:
     """The preset that the command line names, before anything else is read. Raises ValueError that lists them."""
-    words = [w for i, word in enumerate(argv) if (w := _value(word, argv[i + 1 : i + 2])) is not None]
-    name = words[-1] if words else "cpu"
+    name = word_after("--preset", argv) or "cpu"
     if name not in presets():
         raise ValueError(f"unknown preset {name!r}: expected one of {', '.join(presets())}")
     return presets()[name]
 
 
-def _value(word: str, following: list[str]) -> str | None:
-    if word.startswith("--preset="):
-        return word.removeprefix("--preset=")
-    return following[0] if word == "--preset" and following else None
+def word_after(option: str, argv: list[str]) -> str | None:
+    """What the last `option VALUE` or `option=VALUE` on the command line says; None where there is none."""
+    found = None
+    for i, word in enumerate(argv):
+        if word.startswith(f"{option}="):
+            found = word.removeprefix(f"{option}=")
+        elif word == option and argv[i + 1 : i + 2]:
+            found = argv[i + 1]
+    return found

@@ -1,5 +1,6 @@
 """A trained policy in one small file: weights, the statistics of its observation, the centre of its PD targets."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,10 @@ from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.inference import PolicyParams
 from qes_jax.ppo.learner import Learner
 from qes_jax.ppo.networks import init_params
-from qes_jax.runs.checkpoint import fill, named_leaves, nest
+from qes_jax.runs.checkpoint import fill, nest
+
+# Of a checkpoint, by the paths of its leaves.
+LEARNED = (*(f"train/{field}" for field in Learner._fields), "adaptive/mean_pose")
 
 
 class Weights(NamedTuple):
@@ -42,13 +46,13 @@ def load_policy(path: Path) -> Weights:
         raise ValueError(f"{path}: not a policy: {error}") from error
 
 
-def save_learner(path: Path, learner: Learner, mean_pose: jax.Array) -> None:
-    """Write all that training carries on from, as an npz like `save_policy`'s. Written aside, then renamed."""
-    save_npz(path, **{k: np.asarray(x) for k, x in named_leaves(_learned(learner, mean_pose)).items()})
+def save_learner(path: Path, leaves: Mapping[str, np.ndarray]) -> None:
+    """Write what training carries on from, of a checkpoint's leaves by their path. Written aside, then renamed."""
+    save_npz(path, **{name: np.asarray(x) for name, x in leaves.items() if name.startswith(LEARNED)})
 
 
 def load_learner(path: Path, like: Learner, mean_pose: jax.Array) -> tuple[Learner, jax.Array]:
-    """Learner and mean pose as `save_learner` wrote them, for a learner of the shapes of `like` and `mean_pose`.
+    """Learner and mean pose that `save_learner` wrote, for a learner of the shapes of `like` and `mean_pose`.
 
     Raises ValueError that names file and entry, FileNotFoundError where there is no file.
     """
@@ -59,15 +63,19 @@ def load_learner(path: Path, like: Learner, mean_pose: jax.Array) -> tuple[Learn
         raise
     except BROKEN as error:
         raise ValueError(f"{path}: not what a learner has learned: {error}") from error
-    bad = [name for name, x in leaves.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
+    return fill_learner(leaves, like, mean_pose, str(path))
+
+
+def fill_learner(
+    leaves: Mapping[str, np.ndarray], like: Learner, mean_pose: jax.Array, where: str
+) -> tuple[Learner, jax.Array]:
+    """Learner and mean pose from a checkpoint's leaves. Raises ValueError that names `where` and the entry."""
+    own = {name: x for name, x in leaves.items() if name.startswith(LEARNED)}
+    bad = [name for name, x in own.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
     if bad:
-        raise ValueError(f"{path}: {bad[0]} holds numbers that are not finite")
-    tree = fill(_learned(like, mean_pose), leaves, str(path))
-    return tree["learner"], tree["mean_pose"]
-
-
-def _learned(learner: Learner, mean_pose: jax.Array) -> dict:
-    return {"learner": learner, "mean_pose": mean_pose}
+        raise ValueError(f"{where}: {bad[0]} holds numbers that are not finite")
+    tree = fill({"train": like, "adaptive": {"mean_pose": mean_pose}}, own, where)
+    return tree["train"], tree["adaptive"]["mean_pose"]
 
 
 def check_fit(path: Path, cfg: PPOConfig, policy: PolicyParams) -> None:

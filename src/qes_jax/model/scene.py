@@ -144,11 +144,6 @@ def piece_spec(piece: Piece) -> mujoco.MjSpec:
     return mujoco.MjSpec.from_file(str(mjcf_dir() / "scenes" / f"{piece.kind}.xml"))
 
 
-def moving_part(scene: Scene) -> Scene:
-    """The scene's pieces that have joints."""
-    return Scene(scene.name, tuple(p for p in scene.pieces if p.kind != "box" and piece_spec(p).joints))
-
-
 def add_piece(spec: mujoco.MjSpec, piece: Piece) -> None:
     """Put a piece into the world as a mocap body: its place is state, not model, and moving it recompiles nothing."""
     if piece.kind == "box":
