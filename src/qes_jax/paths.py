@@ -25,6 +25,12 @@ def weights_dir() -> Path:
     return _find("experiments/weights", packaged="weights")
 
 
+def policy_dirs() -> list[Path]:
+    """Folders of shipped policies: `weights_dir`, and in a checkout those that may not be used commercially."""
+    apart = weights_dir().with_name("weights_noncommercial")
+    return [weights_dir(), *([apart] if apart.is_dir() else [])]
+
+
 def _find(in_checkout: str, packaged: str) -> Path:
     package = Path(__file__).resolve().parent
     repo = package.parents[1]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from qes_jax.env.config import EnvConfig, ablate
+from qes_jax.env.config import EnvConfig, RandomizeConfig, RewardConfig, ablate
 from qes_jax.model.character import CharacterConfig
 from qes_jax.ppo.config import PPOConfig, cpu, paper
 
@@ -20,6 +20,9 @@ ROOMS = (
 )
 
 LARGE = (512, 256, 128)  # hidden layers that many clips need; for one walk they cost more time than they save
+
+# Placement as in the paper, and devices as people hold them: our choice.
+HELD = RandomizeConfig(grip=(0.02, 0.25), mount=(0.01, 0.06), noise=(0.002, 0.01), lost=(0.05, 0.4))
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,18 @@ def presets() -> dict[str, RunConfig]:
             samples=20_000_000,
             evaluate_every=180,
             evaluate_starts=96,
+            checkpoint_every=60,
+        ),
+        # Recordings of people, given by --clips (docs/people.md): devices as people hold them, PD, a calm motion.
+        "people": RunConfig(
+            preset="people",
+            clips=ROOMS,
+            mirror=True,
+            character=CharacterConfig(actuation="pd"),
+            env=EnvConfig(randomize=HELD, reward=RewardConfig(jerk=0.006)),
+            ppo=replace(cpu(), actor_hidden=LARGE, critic_hidden=LARGE, log_std_init=-2.0),
+            samples=100_000_000,
+            evaluate_every=0,
             checkpoint_every=60,
         ),
         # The paper's numbers, for a GPU: 4096 environments x 15 steps, minibatch 7680.

@@ -12,7 +12,7 @@ from qes_jax.assembly.program import Act
 from qes_jax.assembly.settings import RunConfig
 from qes_jax.evaluate.weights import check_fit, fill_learner, load_learner, load_policy, save_learner, save_policy
 from qes_jax.motion.clip import Clip
-from qes_jax.paths import weights_dir
+from qes_jax.paths import policy_dirs
 from qes_jax.ppo.inference import PolicyParams, policy
 from qes_jax.ppo.learner import Learner
 from qes_jax.runs.checkpoint import CheckpointStore, nest
@@ -42,11 +42,16 @@ def find_trained(root: Path, name: str) -> RunFolder:
     try:
         return find(root, name)
     except FileNotFoundError as error:
-        shipped = weights_dir() / name
-        if (shipped / "config.json").is_file():
-            return RunFolder(shipped)
-        known = ", ".join(sorted(p.parent.name for p in weights_dir().glob("*/config.json"))) or "none"
-        raise FileNotFoundError(f"{error}; shipped weights are: {known}") from None
+        shipped = shipped_policies()
+        if name in shipped:
+            return RunFolder(shipped[name])
+        raise FileNotFoundError(f"{error}; shipped weights are: {', '.join(shipped) or 'none'}") from None
+
+
+def shipped_policies() -> dict[str, Path]:
+    """Folders of the policies that ship, by name, in order."""
+    found = {p.parent.name: p.parent for folder in policy_dirs() for p in folder.glob("*/config.json")}
+    return dict(sorted(found.items()))
 
 
 def is_shipped(folder: RunFolder) -> bool:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from qes_jax.assembly.clips import training_scenes
 from qes_jax.assembly.living.options import Options
 from qes_jax.assembly.program import make_task
-from qes_jax.assembly.trained import find_trained, load_trained
+from qes_jax.assembly.trained import find_trained, load_trained, shipped_policies
 from qes_jax.evaluate.view.guard import check_port
 from qes_jax.live.built import built_page
 from qes_jax.live.door import Door
@@ -20,12 +19,11 @@ from qes_jax.live.room import Room, make_room
 from qes_jax.live.serve import Choices, House, open_door
 from qes_jax.live.session import Live
 from qes_jax.model.character import CharacterConfig
-from qes_jax.model.scene import SCENES, Scene, moving_part
+from qes_jax.model.scene import SCENES, Scene
 from qes_jax.model.scene_file import find_scene
 from qes_jax.model.world import build_world
 from qes_jax.motion.clip import FPS
 from qes_jax.motion.sensors import SensorTrack, sensor_clip
-from qes_jax.paths import weights_dir
 
 
 def live(options: Options) -> None:
@@ -37,8 +35,7 @@ def live(options: Options) -> None:
     session = Live(furnish(options.policy, scene), options.people)
     if options.person:
         session.person, session.measured = load_person(options.people, options.person), True
-    shipped = sorted(p.parent.name for p in weights_dir().glob("*/policy.npz") if (p.parent / "config.json").is_file())
-    policies = tuple(dict.fromkeys([options.policy, *shipped]))
+    policies = tuple(dict.fromkeys([options.policy, *shipped_policies()]))
     house = House(session, furnish, Choices(policies, SCENES | {scene.name: scene}), options.folder)
     asyncio.run(_serve(house, door, options.port, tls))
 
@@ -53,7 +50,7 @@ def furnisher(root: Path) -> Callable[[str, Scene], Room]:
         figure = Figure(build_world(CharacterConfig(height=height)))
         pos, quat = (np.float32(x)[None].repeat(2, axis=0) for x in (figure.rest_pos, figure.rest_quat))
         clip = sensor_clip(SensorTrack("live", height, FPS, pos, quat, np.ones((2, 3), bool)), scene)
-        task, _ = make_task(trained.config, [clip], [moving_part(s) for s in training_scenes(trained.config)])
+        task, _ = make_task(trained.config, [clip])
         return make_room(name, task, trained.act, trained.policy, trained.mean_pose, scene)
 
     return furnish
