@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from qes_jax.live.wire import IDLE, Sample
+from qes_jax.live.wire import IDLE, RECENTRED, Sample
 from qes_jax.motion.formats.device import HOLD
 from qes_jax.motion.frames import slerp
 
@@ -51,7 +51,7 @@ class Clock:
 
 
 class Incoming:
-    """Takes samples, gives the user's poses. Counts what it leaves out, by reason."""
+    """Takes samples, gives the user's poses. Counts what it leaves out, by reason; `recentred` until it is put out."""
 
     def __init__(self) -> None:
         self.left_out = {"late": 0, "clock": 0, "bad": 0}
@@ -62,7 +62,8 @@ class Incoming:
         self.clock = Clock()
         self._points: list[deque[tuple[float, np.ndarray, np.ndarray]]] = [deque() for _ in range(3)]
         self._last: tuple[float, float] | None = None  # time and arrival of the newest
-        self.visible = False
+        self.visible = self.recentred = False
+        self._flag = False
 
     @property
     def arrival(self) -> float | None:
@@ -82,11 +83,20 @@ class Incoming:
         self._last = sample.t, arrival
         self.clock.add(sample.t, arrival)
         self.visible = sample.visible
+        self._recentre(bool(sample.buttons & RECENTRED))
         for point, tracked, pos, quat in zip(self._points, sample.tracked, sample.pos, sample.quat, strict=True):
             if tracked:
                 point.append((sample.t, pos, quat))
             while len(point) > 1 and sample.t - point[0][0] > KEPT:
                 point.popleft()
+
+    def _recentre(self, flag: bool) -> None:
+        """The first sample that says so begins a new space: nothing is interpolated across."""
+        if flag and not self._flag:
+            self.recentred = True
+            for point in self._points:
+                point.clear()
+        self._flag = flag
 
     def at(self, now: float) -> Seen:
         """The points at our time `now`: between samples up to HOLD apart, else as last seen; never seen, at age inf."""

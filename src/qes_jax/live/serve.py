@@ -272,6 +272,6 @@ async def open_door(house: House, door: Door, port: int, tls: ssl.SSLContext | N
 
     return await serve(
         house.talk, door.host if door.host != "localhost" else "127.0.0.1", port, process_request=process, ssl=tls,
-        max_size=LARGEST, max_queue=16, compression=None, write_limit=64 * 1024, open_timeout=5, ping_interval=10,
-        ping_timeout=20, logger=QUIET_LOG, server_header=None,
+        max_size=LARGEST, max_queue=16, compression=None, write_limit=64 * 1024, open_timeout=5, close_timeout=2,
+        ping_interval=10, ping_timeout=20, logger=QUIET_LOG, server_header=None,
     )  # fmt: skip

@@ -27,13 +27,15 @@ from qes_jax.live.person import (
 from qes_jax.live.record import RESET, STEP, Recorder
 from qes_jax.live.record import Session as Recorded
 from qes_jax.live.room import Room, moved
-from qes_jax.live.wire import RECENTRED, Sample
+from qes_jax.live.wire import POINTS, Sample
+from qes_jax.motion.formats.device import HOLD
 from qes_jax.motion.frames import yaw_of
 
 QUIET = 1.0  # [s] without a message, or the headset unseen, after which the user is away
 STAND = 0.7  # [s] of standing still before the body is put under the user
 UPRIGHT = 0.85  # of the standing eyes' height
 LOST, PATIENCE = 0.5, 0.5  # [m] of mean error for so many [s]: the body has fallen, as the evaluation has it
+RIGID = 0.3  # [m] by which a hand's distance from the headset may change while the origin moves
 FADE = 0.5  # [s]
 COUNTDOWN = 3.0  # [s] of a calibration, measured in its last second
 FLAGS = {"paused": 1, "held": 2, "gliding": 4, "fallen": 8, "recording": 16}
@@ -101,10 +103,10 @@ class Live:
         self.recorder = Recorder(room)
         self.points = figure.rest_pos, figure.rest_quat
         self.pose: Pose = room.follower.reset(*self.points)
-        self._raw: tuple[np.ndarray, np.ndarray] | None = None
+        self._raw: Seen | None = None  # what the body last followed
         self._watch: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=round(COUNTDOWN / self.dt))
         self._since = 0.0
-        self._bad = 0
+        self._bad = self._odd = 0
 
     def move_in(self, room: Room) -> None:
         """Another room or policy; the user stands still once more."""
@@ -121,10 +123,7 @@ class Live:
         """One control step at `now` [s] by our clock."""
         self._number += 1
         while self._inbox:
-            sample, arrival = self._inbox.popleft()
-            if sample.buttons & RECENTRED:
-                self._raw = None if self._raw is None else (self._raw[0] + 2 * LEAP, self._raw[1])
-            self.incoming.take(sample, arrival)
+            self.incoming.take(*self._inbox.popleft())
         if self.phase != "paused":
             self._advance(self.incoming.at(now), now)
         return self._show(now)
@@ -148,7 +147,7 @@ class Live:
     def _enter(self, phase: str, now: float) -> None:
         self.phase, self._say, self._since = phase, SAYINGS[phase], now
         self._watch.clear()
-        self._bad = 0
+        self._bad = self._odd = 0
 
     def _still(self, seen: Seen, now: float) -> None:
         """Wait until the user stands; then put the body there."""
@@ -175,7 +174,7 @@ class Live:
         objects = self.pose.qpos[self.room.world.layout.object_qpos]
         self.pose = self.room.follower.reset(pos, quat, objects)
         self.recorder.add(RESET, pos, quat, self.pose)
-        self._raw = seen.pos[0], seen.quat[0]
+        self._raw, self.incoming.recentred = seen, False
         self._enter("live", now)
 
     def _blocked(self, at: np.ndarray) -> bool:
@@ -190,12 +189,29 @@ class Live:
 
     def _live(self, seen: Seen, now: float) -> None:
         """The body follows."""
-        assert self.stance is not None
-        if self._raw is not None and np.linalg.norm(seen.pos[0] - self._raw[0]) > LEAP:
+        assert self.stance is not None and self._raw is not None
+        leapt = float(np.linalg.norm(seen.pos[0] - self._raw.pos[0])) > LEAP
+        if self.incoming.recentred or (leapt and _rigid(seen, self._raw)):
             self._reanchor(seen)
-        self._raw = seen.pos[0], seen.quat[0]
+        elif leapt:
+            self._hold_odd(now)
+            return
+        self._raw, self._odd = seen, 0
         target = self.stance.to_scene(*hands(self.person, seen.pos, seen.quat))
-        pos, quat = self.points = self.glide.step(*target, seen.age)
+        self._follow(*self.glide.step(*target, seen.age), now)
+
+    def _hold_odd(self, now: float) -> None:
+        """The headset alone leapt, which no head does: stay until it is back, for a while."""
+        self._odd += 1
+        if self._odd * self.dt > HOLD:
+            self.note = "the headset leapt"
+            self._enter("still", now)
+        else:
+            self._follow(*self.points, now)
+
+    def _follow(self, pos: np.ndarray, quat: np.ndarray, now: float) -> None:
+        """One step of the body; where it is lost for too long, it has fallen."""
+        self.points = pos, quat
         self.pose = self.room.follower.step(pos, quat)
         self.recorder.add(STEP, pos, quat, self.pose)
         lost = not math.isfinite(self.pose.error) or self.pose.error > LOST
@@ -209,6 +225,7 @@ class Live:
         at, turned = self.points[0][0], self.points[1][0]
         self.stance = self.room.figure.stance(self.person, seen.pos[0], seen.quat[0], at[:2], float(yaw_of(turned)))
         self.count.recentred += 1
+        self.incoming.recentred = False
         self.note = "the device moved its origin; you stay where you are"
 
     def _fallen(self, seen: Seen, now: float) -> None:
@@ -219,7 +236,7 @@ class Live:
     def _come_back(self, seen: Seen, now: float) -> None:
         """After an absence: go on from where the body is if the user is near, else stand anew."""
         near = self.stance is not None and self._raw is not None
-        near = near and float(np.linalg.norm(seen.pos[0] - self._raw[0])) < LEAP  # type: ignore[index]
+        near = near and float(np.linalg.norm(seen.pos[0] - self._raw.pos[0])) < LEAP  # type: ignore[union-attr]
         self._enter("live" if near else "still", now)
         if near:
             self.glide.gliding[:] = True
@@ -310,12 +327,18 @@ class Live:
     def status(self) -> dict[str, Any]:
         """What the page says in words and numbers."""
         stance = self.stance or Stance()
-        names = ("headset", "left controller", "right controller")
         return {
             "phase": self.phase, "say": self._say, "note": self.note, **dataclasses.asdict(self.count),
             "left_out": self.incoming.left_out,
-            "held": [n for n, on in zip(names, self.glide.held, strict=True) if on and self.phase == "live"],
+            "held": [n for n, on in zip(POINTS, self.glide.held, strict=True) if on and self.phase == "live"],
             "person": self.person.name if self.measured else "", "recording": round(self.recorder.seconds, 1),
             "latency_ms": round(1000 * (self.room.follower.latency + self.incoming.clock.margin)),
             "stance": {"scale": stance.scale, "yaw": stance.yaw, "place": stance.place, "floor": stance.floor},
         }  # fmt: skip
+
+
+def _rigid(now: Seen, before: Seen) -> bool:
+    """Whether the hands that are seen moved with the headset, as all do where a device moves its origin."""
+    reach = [np.linalg.norm(s.pos[1:] - s.pos[0], axis=1) for s in (now, before)]
+    known = (now.age[1:] == 0) & (before.age[1:] == 0)
+    return bool((np.abs(reach[0] - reach[1])[known] < RIGID).all())

@@ -76,6 +76,7 @@ export class Panel {
 export function sayings(status: Status): string {
   if (status.loading) return `loading ${status.loading}`;
   if (status.say) return status.say;
+  if (status.held.length === 3) return "your device is not heard of in time";
   return status.held.length ? `not seen: ${status.held.join(", ")}` : "";
 }
 

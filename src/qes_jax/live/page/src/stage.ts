@@ -28,11 +28,12 @@ export class Stage {
   headHidden = false;
 
   constructor(canvas: HTMLCanvasElement) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, stencil: true });
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    const fast = hasGraphicsCard();
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: fast, stencil: true });
+    this.renderer.setPixelRatio(fast ? Math.min(devicePixelRatio, 2) : 1);
     this.renderer.xr.enabled = true;
     this.renderer.xr.setReferenceSpaceType("local-floor");
-    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.enabled = fast;
     this.scene.background = new THREE.Color(0xe9edf2);
     this.scene.fog = new THREE.Fog(0xe9edf2, 8, 22);
     this.room.applyMatrix4(TURN);
@@ -177,6 +178,11 @@ export class Stage {
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
   }
+}
+
+/** Without one, shadows and smooth edges are left out. */
+function hasGraphicsCard(): boolean {
+  return document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }) !== null;
 }
 
 function floor(): THREE.Group {
