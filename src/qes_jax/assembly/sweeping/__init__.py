@@ -1,0 +1,1 @@
+"""Sweeps: many runs of the command line from one file, on this machine, and what came of them."""
