@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from scipy import stats
 
 from qes_jax.evaluate.episode import Episode
 from qes_jax.evaluate.likeness import TOUCHED
-from qes_jax.evaluate.metrics import THRESHOLDS, tracked_span
+from qes_jax.evaluate.metrics import NOTHING, THRESHOLDS, Estimate, tracked_span
 from qes_jax.evaluate.rollout import Tracked
+from qes_jax.evaluate.seeds import half_width
 
 BOTH, ONLY_SIMULATED, ONLY_LABELLED = "#4a9d5b", "#e08a3c", "#8fb4e0"
 
@@ -33,7 +33,7 @@ def learning_curves(runs: Mapping[str, Sequence[Rows]], metric: str, label: str,
         mean = values.mean(axis=0)
         (line,) = ax.plot(scale * at, mean, label=f"{setting} ({len(seeds)} seeds)" if len(seeds) > 1 else setting)
         if len(seeds) > 1:
-            half = stats.t.ppf(0.975, len(seeds) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(seeds))
+            half = half_width(values)
             ax.fill_between(scale * at, mean - half, mean + half, color=line.get_color(), alpha=0.2, linewidth=0)
     _finish(ax, unit, label)
     return figure
@@ -47,6 +47,25 @@ def _aligned(seeds: Sequence[Rows], metric: str, x: str) -> tuple[np.ndarray, np
     at = curves[0][:, 0]
     at = at[at <= min(c[-1, 0] for c in curves)]
     return at, np.stack([np.interp(at, c[:, 0], c[:, 1]) for c in curves])
+
+
+def by_setting(rows: Mapping[str, Mapping[str, Estimate]], label: str, factor: float = 1.0) -> Figure:
+    """rows: line -> setting -> estimate. A dot with its interval for each setting (colour), lines from above.
+
+    An estimate without interval is a dot alone, one that is not there leaves a gap.
+    """
+    settings = list(dict.fromkeys(s for estimates in rows.values() for s in estimates))
+    figure = Figure(figsize=(7, 1.4 + 0.16 * len(rows) * (1 + len(settings))), layout="constrained")
+    ax = figure.subplots()
+    for i, setting in enumerate(settings):
+        at = np.arange(len(rows)) + 0.7 * ((i + 0.5) / len(settings) - 0.5)
+        value, low, high = factor * np.array([e.get(setting, NOTHING) for e in rows.values()]).T
+        error = np.nan_to_num([value - low, high - value])
+        ax.errorbar(value, at, xerr=error, fmt="o", markersize=4, elinewidth=1.2, capsize=2, label=setting)
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    _finish(ax, label, "")
+    return figure
 
 
 def error_over_time(tracked: Tracked, fps: float, thresholds: Sequence[float] = THRESHOLDS) -> Figure:

@@ -56,12 +56,17 @@ def create(root: Path, preset: str, config: Any, now: datetime | None = None) ->
             path.mkdir(parents=True)
         except FileExistsError:
             continue
-        run = RunFolder(path)
-        run.checkpoints.mkdir()
-        run.results.mkdir()
-        write_json(run.config, as_json(config))
-        return run
+        return create_at(path, config)
     raise FileExistsError(f"{root}: no free name for {base}")
+
+
+def create_at(path: Path, config: Any) -> RunFolder:
+    """A run folder of a name of one's own; the configuration is written last, so that a run that has one is whole."""
+    run = RunFolder(path)
+    run.checkpoints.mkdir(parents=True, exist_ok=True)
+    run.results.mkdir(exist_ok=True)
+    write_json(run.config, as_json(config))
+    return run
 
 
 def find(root: Path, name: str = "latest") -> RunFolder:
