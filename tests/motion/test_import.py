@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from qes_jax.model.world import build_world
-from qes_jax.motion.clip import load_clip
+from qes_jax.motion.clip import DoubtfulClip, load_clip
 from qes_jax.motion.sensors import load_track
 from tests.motion import test_points
 
@@ -57,7 +57,9 @@ def test_a_body_that_cannot_be_followed_is_told_of(tmp_path: Path) -> None:
     crossed = ["_".join(swaps.get(word, word) for word in role.split("_")) for role in test_points.ROLES]
     np.savez(tmp_path / "walk.npz", points=test_points.motion(), names=np.array(crossed), fps=30.0)
     done = run(tmp_path / "walk.npz", "--up", "z", "--out", tmp_path / "clip.npz")
-    assert done.returncode == 0 and "far from the joints" in done.stdout
+    assert done.returncode == 3 and "IN DOUBT: the character is far from the joints" in done.stdout
+    with pytest.warns(DoubtfulClip, match="in doubt since its import: the character is far from the joints"):
+        assert load_clip(tmp_path / "clip.npz").doubt
 
 
 def test_a_broken_file_ends_in_one_line(tmp_path: Path) -> None:

@@ -39,10 +39,12 @@ def test_a_joint_list_makes_points_of_any_array(tmp_path) -> None:
     np.testing.assert_array_equal(read_motion(tmp_path / "m.npy", Choices(fps=30.0))[1].points, recording.points)
 
 
-@pytest.mark.parametrize("choice", [{"unit": 0.01}, {"clip": "walk"}, {"skeleton": Path("a.asf")}])
+@pytest.mark.parametrize("choice", [{"root_offset": "add"}, {"clip": "walk"}, {"skeleton": Path("a.asf")}])
 def test_a_choice_that_a_format_would_not_heed_is_refused(tmp_path, choice) -> None:
     path = test_amass.save(tmp_path, **test_amass.fields())
-    with pytest.raises(RecordingError, match=f"motion.npz: --{next(iter(choice))} cannot be chosen for AMASS"):
+    with pytest.raises(
+        RecordingError, match=f"motion.npz: --{next(iter(choice)).replace('_', '-')} cannot be chosen for AMASS"
+    ):
         read_motion(path, Choices(**choice))
     assert read_motion(path, Choices(up="y"))[1].up == "y"
 

@@ -16,11 +16,10 @@ from qes_jax.commands.launch import explained, on_one_thread, prepare_jax
 
 @explained
 def main(argv: list[str] | None = None) -> int:
-    """Import one recording. Exit code 2 at bad input."""
+    """Import one recording. Exit code 2 at bad input, 3 where the clip that was made is in doubt."""
     options = tyro.cli(Options, args=argv)
     on_one_thread()
     prepare_jax()
     from qes_jax.assembly.importing.motion import import_clip  # only now: it imports NumPy and JAX
 
-    import_clip(options)
-    return 0
+    return 3 if import_clip(options)["doubt"] else 0

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import is_zipfile
@@ -36,6 +37,7 @@ class Clip:
     sensor_pos: np.ndarray  # (T, 3, 3) headset, left, right controller [m]
     sensor_quat: np.ndarray  # (T, 3, 4)
     body_known: bool = True  # False: only the sensors were recorded, the body is a stand-in
+    doubt: str = ""  # why it should not be used unseen, as the import found; "" for no doubt
 
     @property
     def n_frames(self) -> int:
@@ -48,12 +50,24 @@ class Clip:
         return (self.n_frames - 1) / self.fps
 
 
-META = {"name": str, "source": str, "licence": str, "fps": (int, float), "height": (int, float), "body_known": bool}
+META = {
+    "name": str,
+    "source": str,
+    "licence": str,
+    "fps": (int, float),
+    "height": (int, float),
+    "body_known": bool,
+    "doubt": str,
+}
 ARRAYS = ("qpos", "qvel", "link_pos", "link_quat", "contact", "sensor_pos", "sensor_quat")
 
 
 class ClipError(ValueError):
     """A clip that cannot be used; the message names file, field and frame."""
+
+
+class DoubtfulClip(UserWarning):
+    """A clip that was imported badly: it can be used, and should be looked at first."""
 
 
 def validate_clip(clip: Clip, where: str = "") -> None:
@@ -110,7 +124,10 @@ def save_clip(path: str | Path, clip: Clip) -> None:
 
 
 def load_clip(path: str | Path) -> Clip:
-    """Read a clip back, validated. Raises ClipError that names file, field and frame, or FileNotFoundError."""
+    """Read a clip back, validated; one in doubt is warned of.
+
+    Raises ClipError that names file, field and frame, or FileNotFoundError.
+    """
     path = Path(path)
     if path.is_file() and not is_zipfile(path):
         raise ClipError(f"{path}: not a clip file; experiments/import_motion.py makes clips of recordings")
@@ -129,6 +146,8 @@ def load_clip(path: str | Path) -> Clip:
     except TypeError as error:
         raise ClipError(f"{path}: field meta: {str(error).removeprefix('Clip.__init__() ')}") from None
     validate_clip(clip, str(path))
+    if clip.doubt:
+        warnings.warn(f"{path}: in doubt since its import: {clip.doubt}", DoubtfulClip, stacklevel=2)
     return clip
 
 

@@ -32,7 +32,7 @@ def moved_on(recording: Recording) -> tuple[Recording, float]:
     On the spot, feet that stand move backwards, more or less at one speed, left and right by turns, while the body
     stays, upright. Our thresholds.
     """
-    places, heights = _feet(recording)
+    places, heights = feet(recording)
     frames, lower, lowest = np.arange(len(places)), heights.argmin(axis=1), heights.min(axis=1)
     stands = lowest < np.percentile(lowest, 10) + 0.03
     velocity = np.gradient(places[..., :2], 1 / recording.fps, axis=0)[frames, lower]
@@ -49,9 +49,12 @@ def moved_on(recording: Recording) -> tuple[Recording, float]:
     return replace(recording, points=recording.points + way[:, None]), speed
 
 
-def _feet(recording: Recording) -> tuple[np.ndarray, np.ndarray]:
-    """Places (T, F, 3) of balls and ankles, left and right by turns, and heights (T, F), of ankles as if balls."""
-    above = {f"{side}_{link}": z for link, z in (("toes", 0.0), ("foot", 0.06)) for side in ("left", "right")}
+def feet(recording: Recording, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Places (T, F, 3) of balls and ankles, left and right by turns, and heights (T, F), of ankles as if balls.
+
+    `size` is the body's height over the character's.
+    """
+    above = {f"{side}_{link}": size * z for link, z in (("toes", 0.0), ("foot", 0.06)) for side in ("left", "right")}
     where = {a.link: i for i, a in enumerate(recording.anchors) if a.link in above and is_joint(a)}
     own = [link for link in above if link in where]
     places = recording.points[:, [where[link] for link in own]]

@@ -12,18 +12,18 @@ from qes_jax.motion.build import make_clip
 from qes_jax.motion.clip import Clip, load_clip, save_clip
 from qes_jax.motion.contacts import correct_contacts
 from qes_jax.motion.fit_report import report
-from qes_jax.motion.formats.body import as_recording
 from qes_jax.motion.formats.boxes import read_box
 from qes_jax.motion.formats.maps import ROLES, write_roles
-from qes_jax.motion.formats.read import Choices, NoRoles, choose_roles, read_motion
+from qes_jax.motion.formats.read import Choices, NoRoles, body_of, choose_roles, read_motion
 from qes_jax.motion.formats.recording import Recording, RecordingError, crop
 from qes_jax.motion.formats.skeleton import SkeletonMotion
-from qes_jax.motion.proportions import proportioned
+from qes_jax.motion.ground import check_person, grounded
 from qes_jax.motion.retarget import Fit, retarget
 from qes_jax.motion.subject import estimate_height
 from qes_jax.runs.folder import write_json
 
 THROUGH = 2.0  # [cm]
+SUNK = 5.0  # [cm]
 FAR = 6.0  # [cm] mean of the joints: more than any body that is merely built otherwise
 MOST_REPEATS = 1000  # a typing error would fill the memory
 
@@ -40,20 +40,35 @@ def import_clip(options: Options) -> dict[str, float | str]:
     if fit.speed:
         print(f"a walk on the spot: made to get along at {fit.speed:.2f} m/s")
     clip = _clip(options, fit, recording)
-    save_clip(options.out, clip)
     quality = report(fit, clip.contact)
+    doubt = _doubt(quality)
+    save_clip(options.out, dataclasses.replace(clip, doubt=doubt))
     print("\n".join(f"{key:>24} {value:8.2f}" for key, value in quality.items()))
-    if quality["object_penetration_cm"] > THROUGH:
-        print("The motion passes through objects. Do they stand where it was made? --scene CLIP puts them there")
-    if quality["joint_error_cm"] > FAR:
-        print("The character is far from the joints. Is the upward axis right (--up), are the parts (--map)?")
-    result = facts | quality | {"fit_seconds": took}
+    if doubt:
+        print(f"IN DOUBT: {doubt}")
+    result = facts | quality | {"fit_seconds": took, "doubt": doubt}
     if options.json:
         write_json(options.json, result)
     return result
 
 
+def _doubt(quality: dict[str, float]) -> str:
+    """What makes the clip one that should not be used unseen, "" for nothing."""
+    doubts = []
+    if quality["object_penetration_cm"] > THROUGH:
+        doubts.append(
+            "the motion passes through objects: do they stand where it was made? --scene CLIP puts them there"
+        )
+    if quality["floor_penetration_cm"] > SUNK:
+        doubts.append("the motion passes through the floor: is that where the feet stand (--floor)?")
+    if quality["joint_error_cm"] > FAR:
+        doubts.append("the character is far from the joints: is the upward axis right (--up), are the parts (--map)?")
+    return "; ".join(doubts)
+
+
 def _check(options: Options) -> None:
+    if options.floor is not None and not math.isfinite(options.floor):
+        raise ValueError(f"--floor {options.floor}: expected a number")
     for field in ("fps", "unit", "height", "repeat"):
         value = getattr(options, field)
         if value is not None and not 0 < value < math.inf:
@@ -78,7 +93,10 @@ def _read(options: Options) -> tuple[Recording, dict[str, float | str]]:
     choices = Choices(**{field.name: getattr(options, field.name) for field in dataclasses.fields(Choices)})
     kind, motion = read_motion(options.file, choices)
     recording, facts = _mapped(options, motion) if isinstance(motion, SkeletonMotion) else (motion, _frame(motion))
+    check_person(recording)
     recording = dataclasses.replace(recording, fps=options.fps or recording.fps, pieces=pieces)
+    recording, floor = grounded(recording, options.floor)
+    facts |= {"floor_m": round(floor, 3), "notes": "; ".join(recording.notes)}
     if options.start or options.end is not None:
         recording = crop(recording, options.start, options.end)
     general = {"format": kind, "fps": recording.fps, "seconds": recording.duration, "objects": len(pieces)}
@@ -100,8 +118,8 @@ def _mapped(options: Options, motion: SkeletonMotion) -> tuple[Recording, dict[s
         raise RecordingError(f"{error}; fill in {path} and give it as --map") from None
     mapped = f"{len(roles)} of {len(ROLES)} parts, by {how}, of {len(motion.joints)} joints"
     facts = _frame(motion) | {"mapped": mapped}
-    motion, changed = proportioned(motion, roles)
-    return as_recording(motion, roles), facts | {"proportions": "made ours" if changed else "kept"}
+    recording = body_of(motion, roles)
+    return recording, facts | {"proportions": "made ours" if recording.rebuilt else "kept"}
 
 
 def _clip(options: Options, fit: Fit, recording: Recording) -> Clip:

@@ -36,7 +36,11 @@ class Options:
     up: Literal["x", "y", "z"] | None = None
     """The file's upward axis, where it does not say and is guessed wrongly."""
     unit: float | None = None
-    """[m] the file's unit of length, likewise."""
+    """[m] the file's unit of length, likewise; of AMASS, that of `trans`."""
+    floor: float | None = None
+    """[m] the floor's height in the file, where it is not where the feet are seen to stand."""
+    root_offset: Literal["add", "ignore"] | None = None
+    """Whether a BVH root's positions come on top of its OFFSET, where that is guessed wrongly."""
     start: float = 0.0
     """[s] where the part to take begins."""
     end: float | None = None

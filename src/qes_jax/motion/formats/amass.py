@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from qes_jax.motion.formats.amass_guess import guess_axis, guess_metre, guess_size
 from qes_jax.motion.formats.arrays import fields_of, find_rate, finite_rows, load_fields
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion, z_up
@@ -47,22 +48,28 @@ JOINTS = (
 )
 RATES = ("mocap_framerate", "mocap_frame_rate", "fps")  # SMPL-H files, SMPL-X files, those of other publishers
 BODY = 3 * len(JOINTS)
+WIDTHS = (BODY, 72, 156, 165)  # of poses
+KINDS = "66 (body), 72 (SMPL), 156 (SMPL+H) or 165 (SMPL-X)"
+MOST_TURN = 9.0  # [rad] a turn and a half: fits may go once around, no joint does more
 UPRIGHT = (0.5, 0.5, 0.5, 0.5)  # wxyz, turns the model's frame to X forward, Y left, Z up
 
 
 def is_amass(path: str | Path) -> bool:
-    """Whether the file is an npz with `trans` and poses."""
+    """Whether the file is an npz with poses, and with anything else that those of AMASS have."""
     fields = fields_of(path)
-    return "trans" in fields and bool(fields & {"poses", "pose_body"})
+    return bool(fields & {"poses", "pose_body"}) and bool(fields & {"trans", "betas", "gender", *RATES})
 
 
-def read_amass(path: str | Path, fps: float | None = None, up: str | None = None) -> SkeletonMotion:
-    """The body's 22 joints; hands and face are left out. `fps` [Hz] instead of the file's, `up` instead of AMASS's Z.
+def read_amass(
+    path: str | Path, fps: float | None = None, up: str | None = None, unit: float | None = None
+) -> SkeletonMotion:  # fmt: skip
+    """The body's 22 joints; hands and face are left out. `fps` [Hz] instead of the file's.
 
-    Raises RecordingError.
+    `up` is AMASS's Z, and `unit` of `trans` the metre, unless the motion plainly says another, see `amass_guess`, which
+    also tells the body's size. Raises RecordingError.
     """
     path = Path(path)
-    arrays = load_fields(path, ("poses", "root_orient", "pose_body", "trans", *RATES))
+    arrays = load_fields(path, ("poses", "root_orient", "pose_body", "trans", "betas", *RATES))
     rotvec, trans = _poses(path, arrays), _rows(path, arrays, "trans", 3)
     if len(rotvec) != len(trans):
         raise RecordingError(f"{path}: field trans holds {len(trans)} frames, the poses {len(rotvec)}")
@@ -71,30 +78,69 @@ def read_amass(path: str | Path, fps: float | None = None, up: str | None = None
         raise RecordingError(f"{path}: field {RATES[0]} (or {RATES[1]}) is missing: give the rate [Hz], --fps")
     names = tuple(name for name, *_ in JOINTS)
     parents = tuple(-1 if parent is None else names.index(parent) for _, parent, _ in JOINTS)
-    offset = np.array([place for *_, place in JOINTS])
-    pos = np.tile(offset, (len(trans), 1, 1))
-    pos[:, 0] = trans + PELVIS
     quat = Rotation.from_rotvec(rotvec.reshape(-1, 3)).as_quat(scalar_first=True).reshape(len(trans), -1, 4)
     rest_quat = np.tile([1.0, 0.0, 0.0, 0.0], (len(JOINTS), 1))
     rest_quat[0] = UPRIGHT
-    motion = SkeletonMotion(path.name, LICENCE, rate, names, parents, offset, rest_quat, pos, quat)
-    return replace(z_up(motion, up or "z"), rest_quat=rest_quat)  # which is upright already
+
+    def body(size: float, metre: float, axis: str) -> SkeletonMotion:
+        """A mean body made `size` times as large, in metres and Z up."""
+        offset = size * np.array([place for *_, place in JOINTS])
+        pos = np.tile(offset, (len(trans), 1, 1))
+        pos[:, 0] = metre * trans + size * np.array(PELVIS)
+        motion = SkeletonMotion(path.name, LICENCE, rate, names, parents, offset, rest_quat, pos, quat)
+        return replace(z_up(motion, axis), rest_quat=rest_quat, unit=metre)  # which is upright already
+
+    gender, notes = _gender(path), []
+    metre = unit or guess_metre(trans, rate, body(1.0, 1.0, "z"), notes)
+    axis = up or guess_axis(lambda a: body(1.0, metre, a), notes)
+    size = guess_size(_betas(path, arrays), gender, lambda s: body(s, metre, axis), notes)
+    return replace(body(size, metre, axis), notes=tuple(notes))
+
+
+def _gender(path: Path) -> str:
+    """ "male", "female", or "" where the file does not say, or says it in a way that is not opened."""
+    try:
+        value = str(load_fields(path, ("gender",)).get("gender", np.array("")))
+    except RecordingError:
+        return ""
+    return next((g for g in ("female", "male") if g in value.lower()), "")
+
+
+def _betas(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Numbers of the body's shape, none where the file has none."""
+    betas = arrays.get("betas", np.zeros(0))
+    if betas.dtype.kind not in "fiu" or not np.isfinite(betas).all() or np.abs(betas).max(initial=0.0) > 100:
+        raise RecordingError(f"{path}: field betas is {betas!r:.80}, expected finite numbers")
+    return betas.reshape(-1, betas.shape[-1])[0].astype(np.float64) if betas.size else np.zeros(0)
 
 
 def _poses(path: Path, arrays: dict[str, np.ndarray]) -> np.ndarray:
     """(T, 66) rotation vectors [rad] of the body's joints."""
     if "poses" in arrays:
         poses = finite_rows(path, "poses", arrays["poses"], (None,))
-        if poses.shape[1] < BODY:
-            raise RecordingError(f"{path}: field poses has {poses.shape[1]} columns, at least {BODY} are needed")
-        return poses[:, :BODY]
+        if poses.shape[1] not in WIDTHS:
+            four = poses.shape[1] % 4 == 0 and np.allclose(np.linalg.norm(poses[:, :4], axis=1), 1.0, atol=1e-3)
+            why = f"; these are {poses.shape[1] // 4} quaternions: convert them" if four else ""
+            raise RecordingError(
+                f"{path}: field poses has {poses.shape[1]} columns, expected axis-angles, {KINDS}{why}"
+            )
+        return _angles(path, "poses", poses[:, :BODY])
     root, body = _rows(path, arrays, "root_orient", 3), _rows(path, arrays, "pose_body", BODY - 3)
     if len(root) != len(body):
         raise RecordingError(f"{path}: field root_orient holds {len(root)} frames, pose_body {len(body)}")
-    return np.concatenate([root, body], axis=1)
+    return _angles(path, "root_orient or pose_body", np.concatenate([root, body], axis=1))
+
+
+def _angles(path: Path, field: str, rotvec: np.ndarray) -> np.ndarray:
+    """The rotation vectors again. Raises RecordingError at turns that are not in radians."""
+    most = float(np.percentile(np.linalg.norm(rotvec.reshape(-1, 3), axis=1), 99))
+    if most > MOST_TURN:
+        raise RecordingError(f"{path}: field {field} turns by up to {most:.3g} rad; is it in degrees?")
+    return rotvec
 
 
 def _rows(path: Path, arrays: dict[str, np.ndarray], field: str, width: int) -> np.ndarray:
     if field not in arrays:
-        raise RecordingError(f"{path}: field {field} is missing; is it an AMASS motion?")
+        there = ", ".join(sorted(fields_of(path)))
+        raise RecordingError(f"{path}: field {field} is missing; is it an AMASS motion? It holds {there:.200}")
     return finite_rows(path, field, arrays[field], (width,))

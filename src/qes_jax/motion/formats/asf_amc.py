@@ -11,8 +11,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.formats.asf import Acclaim, Bone, lines, numbers, read_asf
+from qes_jax.motion.formats.guess import settle_stated
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion, in_metres, z_up
+from qes_jax.motion.formats.skeleton import SkeletonMotion
 from qes_jax.motion.formats.text import read_start
 
 LICENCE = "CMU: free for any use, the data are not to be resold"
@@ -66,7 +67,7 @@ def read_amc(
     quat = np.stack([turn.as_quat(scalar_first=True) for _, turn in local], axis=1)
     rest_quat = np.tile([1.0, 0.0, 0.0, 0.0], (len(joints), 1))
     motion = SkeletonMotion(path.name, LICENCE, FPS, tuple(joints), tuple(parents), rest_pos, rest_quat, pos, quat)
-    return in_metres(z_up(motion, up or "y"), unit or acclaim.unit)
+    return settle_stated(motion, unit, up, acclaim.unit)
 
 
 def _reach(bone: Bone) -> np.ndarray:

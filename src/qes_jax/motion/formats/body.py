@@ -46,7 +46,10 @@ def as_recording(motion: SkeletonMotion, roles: Roles) -> Recording:
             used[name] = mark.anchor
             points[name] = place[:, joint] + size * mark.length * rotation(turn[:, joint]).apply(direction)
     rows = np.stack([points[name] for name in used], axis=1)
-    return Recording(motion.source, motion.licence, motion.fps, tuple(used), tuple(used.values()), rows, BONES)
+    return Recording(
+        motion.source, motion.licence, motion.fps, tuple(used), tuple(used.values()), rows, BONES,
+        unit=motion.unit, up=motion.up, notes=motion.notes,
+    )  # fmt: skip
 
 
 def anchors() -> dict[str, Anchor]:

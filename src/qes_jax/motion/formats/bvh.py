@@ -3,12 +3,13 @@
 Read by our own code: pybvh, the best kept of the readers (our tests hold this one against it), wants one root and three
 rotations in every joint, and drops joints' positions; files from game engines and retargeting tools have none, one, two
 or six channels. What the format leaves open is decided as most programs do: a joint's position channels replace its
-OFFSET, unless they are near zero where the OFFSET is not; rotations multiply in the order of the channels.
+OFFSET, unless they are near zero where the OFFSET is not, or a root's feet stand on the floor only with both; rotations
+multiply in the order of the channels.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,11 +17,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from qes_jax.motion.formats.guess import settle
+from qes_jax.motion.formats.maps import complete, find_roles
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion
+from qes_jax.motion.formats.skeleton import SkeletonMotion, snapshots
 from qes_jax.motion.formats.text import is_comment, read_start, read_text
 
 LICENCE = "unknown"
+CLEAR = 0.1  # [m]
 END = "_end"  # of the names of end sites
 # [Hz] that a rounded frame time may stand for: at first the ones that most motions have, then those of films, then any.
 USUAL = (10, 12, 15, 20, 24, 25, 30, 40, 48, 50, 60, 72, 75, 80, 90, 96, 100, 120, 144, 150, 180, 200, 240, 250, 300)
@@ -44,11 +47,14 @@ def is_bvh(path: str | Path) -> bool:
     return read_start(Path(path)).upper().startswith("HIERARCHY")
 
 
-def read_bvh(path: str | Path, unit: float | None = None, up: str | None = None) -> SkeletonMotion:
+def read_bvh(
+    path: str | Path, unit: float | None = None, up: str | None = None, root_offset: str | None = None
+) -> SkeletonMotion:  # fmt: skip
     """The motion of a BVH file. End sites away from their joint become joints whose name ends in `_end`.
 
-    `unit` [m] and `up` ("x", "y", "z") are guessed where not given, see `guess.settle`. Raises RecordingError naming
-    the line.
+    `unit` [m] and `up` ("x", "y", "z") are guessed where not given, see `guess.settle`; `root_offset` ("add", "ignore")
+    says whether a root's positions come on top of its OFFSET, see `_nearer_floor`. Raises RecordingError naming the
+    line.
     """
     path = Path(path)
     lines = ["" if is_comment(line) else line for line in read_text(path).splitlines()]
@@ -56,13 +62,36 @@ def read_bvh(path: str | Path, unit: float | None = None, up: str | None = None)
     rate, rows = _motion(path, lines, start, sum(len(n.channels) for n in nodes))
     keep = [i for i, n in enumerate(nodes) if not n.end or np.any(n.offset)]
     pos, quat = _local(nodes, keep, rows)
+    added = np.array([nodes[i].offset if nodes[i].parent < 0 else (0, 0, 0) for i in keep], np.float64)
+    added *= _moved_axes(nodes, keep)
     rest = np.array([nodes[i].offset for i in keep], np.float64)
     motion = SkeletonMotion(
         path.name, LICENCE, rate, _distinct([nodes[i].name for i in keep]),
         tuple(keep.index(nodes[i].parent) if nodes[i].parent >= 0 else -1 for i in keep),
         rest, np.tile([1.0, 0.0, 0.0, 0.0], (len(keep), 1)), pos, quat,
     )  # fmt: skip
-    return settle(motion, unit, up)
+    settled = settle(motion, unit, up)
+    if not added.any():
+        return settled
+    other = settle(replace(motion, pos=pos + added), unit, up)
+    add = root_offset == "add" if root_offset else _nearer_floor(other, settled)
+    how = "added to" if add else "not added to"
+    why = "as told" if root_offset else "by where the feet then stand; --root-offset overrules"
+    note = f"the root's OFFSET is {how} its positions, {why}"
+    return replace(other if add else settled, notes=(*settled.notes, note))
+
+
+def _moved_axes(nodes: list[Node], keep: list[int]) -> np.ndarray:
+    """(J, 3) 1 where a joint's position channels give an axis."""
+    return np.array([[float((axis, False) in nodes[i].channels) for axis in range(3)] for i in keep])
+
+
+def _nearer_floor(other: SkeletonMotion, plain: SkeletonMotion) -> bool:
+    """Whether one motion's lowest joints are clearly nearer to height zero than another's, if it is a body's."""
+    if not complete(find_roles(plain)[0]):
+        return False
+    lows = [abs(float(np.percentile(snapshots(m)[..., 2].min(axis=1), 5))) for m in (other, plain)]
+    return lows[0] < lows[1] - CLEAR
 
 
 def _statements(lines: list[str]) -> Iterator[tuple[int, list[str]]]:

@@ -2,7 +2,7 @@
 
 Joints are those of the skins that the clip moves; in a file without skins, the moved nodes and what hangs above and
 below them. What a clip does not move keeps the node's own place. Scales act on places, and are gone afterwards.
-glTF is Y up and in metres; files that are not, as some converters write them, need to be told of.
+glTF is Y up and in metres; files that are not, as some converters write them, are told by the body.
 """
 
 from pathlib import Path
@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 from qes_jax.motion.formats.gltf_file import Document, accessor, entry, read_document, reading
 from qes_jax.motion.formats.gltf_nodes import Nodes, animated, read_nodes, world
 from qes_jax.motion.formats.gltf_tracks import read_tracks, sample_times
+from qes_jax.motion.formats.guess import settle_stated
 from qes_jax.motion.formats.recording import RecordingError
-from qes_jax.motion.formats.skeleton import SkeletonMotion, in_metres, localised, z_up
+from qes_jax.motion.formats.skeleton import SkeletonMotion, localised
 
 
 def clip_names(document: Document) -> tuple[str, ...]:
@@ -27,7 +28,7 @@ def read_gltf(
 ) -> SkeletonMotion:
     """The clip of that name, which may be left out where there is one only. Raises RecordingError, which lists them.
 
-    `up` instead of Y, `unit` [m] instead of the metre.
+    `up` instead of Y, `unit` [m] instead of the metre; where not given, see `guess.settle_stated`.
     """
     document = read_document(path)
     tracks = read_tracks(document, _choose(document, clip))
@@ -44,7 +45,7 @@ def read_gltf(
         Path(path).name, str(document.asset.get("copyright", "unknown")), fps, tuple(names[k] for k in keep),
         parents, rest_pos[0], rest_quat[0], pos, quat, cyclic=_comes_back(parents, pos, quat),
     )  # fmt: skip
-    return in_metres(z_up(motion, up or "y"), unit or 1.0)
+    return settle_stated(motion, unit, up)
 
 
 def _distinct(names: list, kind: str) -> tuple[str, ...]:

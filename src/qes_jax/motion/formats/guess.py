@@ -1,5 +1,7 @@
 """Unit and upward axis of a file that does not state them, guessed from the body in it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from qes_jax.motion.formats.maps import Roles, complete, find_roles
@@ -9,6 +11,7 @@ from qes_jax.motion.formats.structure import LEG
 
 UNITS = (1.0, 0.01, 0.0254, 0.0254 / 0.45, 0.001, 0.1, 0.3048)  # [m] usual first; the fourth is CMU's
 HEIGHTS = (1.2, 2.2)  # [m] of most people
+POSSIBLE = (0.5, 2.5)  # [m] of people and of cartoons
 
 
 def settle(motion: SkeletonMotion, unit: float | None = None, up: str | None = None) -> SkeletonMotion:
@@ -17,6 +20,28 @@ def settle(motion: SkeletonMotion, unit: float | None = None, up: str | None = N
     up = up or guess_up(motion, roles)
     turned = z_up(motion, up)
     return in_metres(turned, unit or guess_unit(turned, roles))
+
+
+def settle_stated(
+    motion: SkeletonMotion, unit: float | None, up: str | None, usual: float = 1.0, usual_up: str = "y"
+) -> SkeletonMotion:  # fmt: skip
+    """The same where the format states unit [m] and axis: others are taken where the body plainly contradicts.
+
+    Another axis, where head and feet show it at rest and over the motion; another unit, where no body is so tall.
+    """
+    roles, _ = find_roles(motion)
+    notes = []
+    if up is None:
+        up = (plain_up(motion, roles) if complete(roles) else None) or usual_up
+        if up != usual_up:
+            notes.append(f"{up.upper()} is up, by head and feet, though the format says {usual_up.upper()}")
+    turned = z_up(motion, up)
+    if unit is None:
+        unit, height = usual, usual * leg_height(turned, roles) if complete(roles) else 1.0
+        if not POSSIBLE[0] <= height <= POSSIBLE[1]:
+            unit = guess_unit(turned, roles)
+            notes.append(f"its unit is taken for {unit:g} m, by the body's size: else it would be {height:.3g} m tall")
+    return replace(in_metres(turned, unit), notes=motion.notes + tuple(notes))
 
 
 def leg_height(motion: SkeletonMotion, roles: Roles) -> float:
@@ -50,9 +75,18 @@ def guess_up(motion: SkeletonMotion, roles: Roles) -> str:
     if not complete(roles):
         return "y"
     head, feet = motion.index(roles["head"]), [motion.index(roles[f"{s}_ankle"]) for s in ("left", "right")]
-    for place in (snapshots(motion), rest(motion)[0][None]):
-        way = place[:, head] - place[:, feet].mean(axis=1)
-        mean = (way / np.linalg.norm(way, axis=1, keepdims=True).clip(1e-9)).mean(axis=0)
-        if mean.max() > 0.85:
-            return "xyz"[int(np.argmax(mean))]
-    return "y"
+    found = (_upward(place, head, feet) for place in (snapshots(motion), rest(motion)[0][None]))
+    return next((axis for axis in found if axis), "y")
+
+
+def plain_up(motion: SkeletonMotion, roles: Roles) -> str | None:
+    """The axis along which the head is above the feet both at rest and over the motion, None where they disagree."""
+    head, feet = motion.index(roles["head"]), [motion.index(roles[f"{s}_ankle"]) for s in ("left", "right")]
+    found = {_upward(place, head, feet) for place in (snapshots(motion), rest(motion)[0][None])}
+    return found.pop() if len(found) == 1 else None
+
+
+def _upward(place: np.ndarray, head: int, feet: list[int]) -> str | None:
+    way = place[:, head] - place[:, feet].mean(axis=1)
+    mean = (way / np.linalg.norm(way, axis=1, keepdims=True).clip(1e-9)).mean(axis=0)
+    return "xyz"[int(np.argmax(mean))] if mean.max() > 0.85 else None

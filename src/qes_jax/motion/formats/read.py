@@ -18,6 +18,7 @@ from qes_jax.motion.formats.maps import NEEDED, Roles, check_roles, find_roles, 
 from qes_jax.motion.formats.points import is_points, read_points
 from qes_jax.motion.formats.recording import Recording, RecordingError
 from qes_jax.motion.formats.skeleton import SkeletonMotion, repeated
+from qes_jax.motion.ground import check_person, grounded
 from qes_jax.motion.proportions import proportioned
 
 
@@ -32,6 +33,8 @@ class Choices:
     unit: float | None = None  # [m]
     fps: float | None = None  # [Hz]
     joints: Path | None = None  # what joint points are called
+    floor: float | None = None  # [m] its height in the file
+    root_offset: str | None = None  # "add", "ignore": what a BVH's root does with its OFFSET
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,10 @@ class Format:
 POINTS = Format("points (.npy or .npz, with a joint list)", is_points,
                 lambda path, c: read_points(path, c.joints, c.fps, c.up, c.unit), ("joints", "up", "unit"))  # fmt: skip
 FORMATS = (
-    Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up), ("up", "unit")),
+    Format("BVH", is_bvh, lambda path, c: read_bvh(path, c.unit, c.up, c.root_offset), ("up", "unit", "root_offset")),
     Format("ASF/AMC", is_amc, lambda path, c: read_amc(path, c.skeleton, c.up, c.unit), ("skeleton", "up", "unit")),
     Format("glTF", is_gltf, lambda path, c: read_gltf(path, c.clip, c.up, c.unit), ("clip", "up", "unit")),
-    Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps, c.up), ("up",)),
+    Format("AMASS (.npz)", is_amass, lambda path, c: read_amass(path, c.fps, c.up, c.unit), ("up", "unit")),
     Format("DeepMimic (JSON)", is_deepmimic, lambda path, _: read_deepmimic(path)),
     POINTS,
     Format("holosoma_climb (.npy of joint points)", is_holosoma, lambda path, _: read_holosoma(path)),
@@ -79,9 +82,11 @@ def read_motion(path: str | Path, choices: Choices = Choices()) -> tuple[str, Sk
 
 def _check_taken(path: Path, form: Format, choices: Choices) -> None:
     """Raise RecordingError at a choice that this format would not heed."""
-    for field in ("skeleton", "clip", "up", "unit", "joints"):
+    for field in ("skeleton", "clip", "up", "unit", "joints", "root_offset"):
         if getattr(choices, field) is not None and field not in form.takes:
-            raise RecordingError(f"{path}: --{field} cannot be chosen for {_short(form)}, only for {_takers(field)}")
+            raise RecordingError(
+                f"{path}: --{field.replace('_', '-')} cannot be chosen for {_short(form)}, only for {_takers(field)}"
+            )
 
 
 def _takers(field: str) -> str:
@@ -118,8 +123,15 @@ def read_recording(
 ) -> tuple[str, Recording]:
     """Name of the format, and the recording with boxes from OBJ files. Raises RecordingError."""
     name, motion = read_motion(path, choices)
-    if isinstance(motion, SkeletonMotion):
-        roles, _ = choose_roles(motion)
-        motion, rebuilt = proportioned(motion, roles)
-        motion = replace(as_recording(motion, roles), rebuilt=rebuilt)
-    return name, replace(motion, fps=choices.fps or motion.fps, pieces=tuple(read_box(o) for o in objects))
+    recording = body_of(motion, choose_roles(motion)[0]) if isinstance(motion, SkeletonMotion) else motion
+    check_person(recording)
+    recording = replace(recording, fps=choices.fps or recording.fps, pieces=tuple(read_box(o) for o in objects))
+    return name, grounded(recording, choices.floor)[0]
+
+
+def body_of(motion: SkeletonMotion, roles: Roles) -> Recording:
+    """A skeleton's motion as points, its bones of the character's proportions. Raises RecordingError at no person's."""
+    every = len(motion.pos) // 20 + 1
+    check_person(as_recording(replace(motion, pos=motion.pos[::every], quat=motion.quat[::every]), roles))
+    motion, rebuilt = proportioned(motion, roles)
+    return replace(as_recording(motion, roles), rebuilt=rebuilt)

@@ -38,6 +38,7 @@ class Recording:
     unit: float = 1.0  # [m] that one unit of the file was taken for
     up: str = "z"  # the file's own upward axis
     rebuilt: bool = False  # whether its bones were given the character's proportions
+    notes: tuple[str, ...] = ()  # what was assumed, or mended, beyond what the file says
 
     def __post_init__(self) -> None:
         expected = (len(self.points), len(self.names), 3)

@@ -33,6 +33,7 @@ class SkeletonMotion:
     unit: float = 1.0  # [m] that one unit of the file was taken for
     up: str = "z"  # the file's own upward axis
     cyclic: bool = False  # whether the last frame is the first one's pose, and the motion may go on from there
+    notes: tuple[str, ...] = ()  # what was assumed beyond what the file says
 
     def __post_init__(self) -> None:
         frames, count = len(self.quat), len(self.joints)
