@@ -1,0 +1,5 @@
+"""The campaign's parts, by the names that the command line has for them."""
+
+from typing import Literal
+
+Part = Literal["readers"]
