@@ -10,6 +10,7 @@ COMMANDS = {  # name: module of qes_jax.commands, what it does
     "tables": ("tables", "train and measure what a table of the paper takes, over several seeds"),
     "view": ("view", "look at clips and policies in the browser, or as a page or a picture"),
     "live": ("live", "be the user: a body follows your headset, or your mouse, in the browser"),
+    "live-client": ("live_client", "send a recording to a live room, as a headset would"),
     "import": ("import_motion", "make a clip of a foreign recording"),
     "import-sensors": ("import_sensors", "make a track of a headset's recording"),
     "export": ("export_motion", "write a clip as BVH or GLB"),

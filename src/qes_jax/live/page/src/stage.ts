@@ -4,6 +4,7 @@ import * as THREE from "three";
 import { Body, Poses } from "./wire";
 
 const FADED = 0.25;
+const SLOW = 400; // [ms] between pictures without a graphics card
 const USER = 0xe8743b;
 export const VIEWS = ["own eyes", "mirror", "behind"] as const;
 export type View = (typeof VIEWS)[number];
@@ -25,10 +26,11 @@ export class Stage {
   private glass: THREE.Mesh;
   private stance = { scale: 1, yaw: 0, place: [0, 0], floor: 0 };
   view: View = "own eyes";
-  headHidden = false;
+  private fast: boolean;
+  private drawn = 0;
 
   constructor(canvas: HTMLCanvasElement) {
-    const fast = hasGraphicsCard();
+    const fast = (this.fast = hasGraphicsCard());
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: fast, stencil: true });
     this.renderer.setPixelRatio(fast ? Math.min(devicePixelRatio, 2) : 1);
     this.renderer.xr.enabled = true;
@@ -161,7 +163,11 @@ export class Stage {
     if (this.bodies[head]) this.bodies[head].visible = !yes;
   }
 
+  /** Draw, without a graphics card only now and then, so that poses still go out in time. */
   render(): void {
+    const now = performance.now();
+    if (!this.fast && now - this.drawn < SLOW) return;
+    this.drawn = now;
     if (this.glass.visible) {
       this.bodies.forEach((mesh, i) => {
         const twin = this.image.children[i];
@@ -180,7 +186,7 @@ export class Stage {
   }
 }
 
-/** Without one, shadows and smooth edges are left out. */
+/** Without one, shadows, smooth edges and most pictures are left out. */
 function hasGraphicsCard(): boolean {
   return document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }) !== null;
 }
