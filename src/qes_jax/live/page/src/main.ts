@@ -127,7 +127,7 @@ function draw(time: number, frame?: XRFrame): void {
   stage.render();
 }
 
-setInterval(() => !headset && puppet.active && link.send(puppet.read(performance.now())), SEND_EVERY);
+setInterval(() => !headset && puppet.active && home && link.send(puppet.read(performance.now())), SEND_EVERY);
 setInterval(() => smooth.newest && panel.error(smooth.newest.error), 250);
 addEventListener("resize", fit);
 navigator.xr?.addEventListener("devicechange", offer);
