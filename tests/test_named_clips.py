@@ -6,11 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from qes_jax.assembly.clips import find_clips, held_out_names, own_clips, room_clips, scene_clips, scenes_for_rooms
+from qes_jax.assembly.clips import (
+    find_clips,
+    held_out_names,
+    of_height,
+    own_clips,
+    room_clips,
+    scene_clips,
+    scenes_for_rooms,
+)
 from qes_jax.assembly.settings import RunConfig, presets
+from qes_jax.assembly.trained import STAND_INS, find_trained, load_trained
 from qes_jax.assembly.trial import read_recording
 from qes_jax.authoring.catalogue import get_recipe
 from qes_jax.model.scene_file import read_scene
+from qes_jax.motion.clip import ClipError
 from qes_jax.motion.sensors import make_track, read_device, save_track
 
 
@@ -61,8 +71,30 @@ def test_a_recording_and_the_track_made_of_it_are_followed_alike(recordings: Pat
     ours, theirs = (read_recording(path, config, "flat") for path in (tmp_path / "t.npz", file))
     assert np.array_equal(ours.qpos, theirs.qpos) and np.array_equal(ours.sensor_pos, theirs.sensor_pos)
     save_track(tmp_path / "t.npz", dataclasses.replace(track, height=1.5))
-    with pytest.raises(ValueError, match=r"t\.npz: a track for a body of 1\.5 m"):
-        read_recording(tmp_path / "t.npz", config, "flat")
+    scaled = read_recording(tmp_path / "t.npz", config, "flat")
+    assert scaled.height == config.character.height
+    np.testing.assert_allclose(scaled.sensor_pos, ours.sensor_pos * config.character.height / 1.5, rtol=1e-5)
+
+
+def test_a_clip_of_another_height_is_scaled_and_that_is_said(capsys: pytest.CaptureFixture) -> None:
+    clip = find_clips(["walk"])[0]
+    tall = of_height([clip], 1.9)[0]
+    assert tall.height == 1.9 and "walk: scaled from a person of 1.75 m to 1.9 m" in capsys.readouterr().err
+    np.testing.assert_allclose(tall.qpos[:, :3], clip.qpos[:, :3] * 1.9 / 1.75, rtol=1e-6)
+    assert of_height([clip], 1.75)[0] is clip and not capsys.readouterr().err
+
+
+def test_furniture_comes_in_one_size_so_its_clips_are_not_scaled() -> None:
+    with pytest.raises(ClipError, match=r"chair.*--height 1.9 .*--character.height 1.75"):
+        of_height(find_clips(["chair"]), 1.9)
+
+
+def test_weights_whose_clips_do_not_ship_can_be_tried_on_our_own(capsys: pytest.CaptureFixture) -> None:
+    climb = load_trained(find_trained(Path("runs"), "climb"))
+    assert not climb.has_clips()
+    assert [c.name for c in climb.own_clips()] == list(STAND_INS)
+    assert "climb: its own clips (climb0_047.npz" in capsys.readouterr().err
+    assert load_trained(find_trained(Path("runs"), "walk")).has_clips()
 
 
 def test_held_out_are_clips_of_the_same_kinds_that_training_never_sees() -> None:

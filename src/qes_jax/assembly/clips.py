@@ -1,6 +1,7 @@
 """The clips that a command names: built-in ones (built once, then kept in a cache), files, folders, whole scenes."""
 
 import hashlib
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from qes_jax.authoring.library import LIBRARY
 from qes_jax.model.scene import Scene
 from qes_jax.model.scene_file import is_scene_file, read_scene
 from qes_jax.motion.clip import Clip, ClipError, load_clip, save_clip
-from qes_jax.motion.library import load_clips
+from qes_jax.motion.library import SAME_HEIGHT, load_clips, rescale_clip
 from qes_jax.motion.mirror import mirror_clip
 from qes_jax.motion.place import clips_in_room, fits_shapes
 from qes_jax.paths import cache_dir, mjcf_dir
@@ -20,6 +21,26 @@ def get_clips(config: RunConfig) -> list[Clip]:
     """The clips a run trains on, mirror images last."""
     clips = in_scenes(config.scene) if config.scene else find_clips(config.clips)
     return clips + [mirror_clip(c) for c in clips] if config.mirror else clips
+
+
+def of_height(clips: Sequence[Clip], height: float) -> list[Clip]:
+    """The clips for a body of `height` [m]; those of other people are scaled, which is said.
+
+    Raises ClipError at furniture, which comes in one size.
+    """
+    return [c if abs(c.height - height) <= SAME_HEIGHT else _scaled(c, height) for c in clips]
+
+
+def _scaled(clip: Clip, height: float) -> Clip:
+    try:
+        scaled = rescale_clip(clip, height)
+    except ClipError as error:
+        raise ClipError(
+            f"{error}, import_motion --height {height:g} (or train a body of that height: "
+            f"--character.height {clip.height:g})"
+        ) from None
+    print(f"{clip.name}: scaled from a person of {clip.height:g} m to {height:g} m", file=sys.stderr, flush=True)
+    return scaled
 
 
 def in_scenes(words: Sequence[str]) -> list[Clip]:

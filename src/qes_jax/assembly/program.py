@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
+from qes_jax.assembly.clips import of_height
 from qes_jax.assembly.settings import RunConfig, effective_env
 from qes_jax.env.curriculum import adapt_starts
 from qes_jax.env.state import EnvParams
@@ -34,6 +35,7 @@ def make_training(config: RunConfig, clips: list[Clip]) -> tuple[Task, EnvParams
 
     Episodes start in the clips themselves, but in no last second of the continued ones.
     """
+    clips = of_height(clips, config.character.height)
     longer = continued(clips, config.env.max_frames * config.env.ctrl_dt)
     task, params = make_task(config, longer)
     own = jnp.zeros_like(params.start_weight).at[all_starts(clips, longer)].set(1.0)

@@ -1,5 +1,6 @@
 """A trained policy back from where it lies: a run folder with checkpoints, or a folder of shipped weights."""
 
+import sys
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import jax
 
-from qes_jax.assembly.clips import get_clips
+from qes_jax.assembly.clips import find_clips, get_clips, own_clips
 from qes_jax.assembly.program import Act
 from qes_jax.assembly.settings import RunConfig
 from qes_jax.evaluate.weights import check_fit, fill_learner, load_learner, load_policy, save_learner, save_policy
@@ -19,6 +20,7 @@ from qes_jax.runs.checkpoint import CheckpointStore, nest
 from qes_jax.runs.config import from_json
 from qes_jax.runs.folder import RunFolder, find, write_json
 
+STAND_INS = ("test_walk", "test_turn", "test_box_18", "test_boxes")  # held out from every training
 WEIGHTS, LEARNER = "policy.npz", "learner.npz"
 
 
@@ -33,8 +35,16 @@ class Trained:
     act: Act
 
     def own_clips(self) -> list[Clip]:
-        """The clips it was trained on."""
-        return get_clips(self.config)
+        """The clips it was trained on; where they do not ship with its weights, some of our own, which is said."""
+        if self.has_clips():
+            return get_clips(self.config)
+        name, missing, instead = self.folder.name, ", ".join(self.config.clips), ", ".join(STAND_INS)
+        print(f"{name}: its own clips ({missing}) do not ship; instead it follows {instead}", file=sys.stderr)
+        return find_clips(STAND_INS)
+
+    def has_clips(self) -> bool:
+        """Whether all that it was trained on is at hand, or ought to be."""
+        return not is_shipped(self.folder) or all(own_clips(w) or Path(w).exists() for w in self.config.clips)
 
 
 def find_trained(root: Path, name: str) -> RunFolder:

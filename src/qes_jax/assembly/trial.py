@@ -1,6 +1,7 @@
 """What a policy is tried on: clips and recordings, continued, in a world that can furnish them all."""
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
+from qes_jax.assembly.clips import of_height
 from qes_jax.assembly.program import make_task
 from qes_jax.assembly.settings import RunConfig
 from qes_jax.assembly.trained import Trained
@@ -18,7 +20,7 @@ from qes_jax.evaluate.recording import record
 from qes_jax.evaluate.starts import continued
 from qes_jax.model.scene_file import find_scene
 from qes_jax.motion.clip import FPS, Clip
-from qes_jax.motion.sensors import load_track, make_track, read_device, sensor_clip
+from qes_jax.motion.sensors import load_track, make_track, read_device, scale_track, sensor_clip
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
     """Clips that can be followed for `seconds` from any of their frames."""
     if not 1.0 / FPS <= seconds < math.inf:
         raise ValueError(f"{seconds} seconds to follow: expected at least a frame's, {1.0 / FPS:.3f}")
+    clips = of_height(clips, trained.config.character.height)
     longer = continued(clips, seconds)
     task, params = make_task(trained.config, longer)
     _check_sight(trained, task, params)
@@ -51,11 +54,15 @@ def _check_sight(trained: Trained, task: Task, params: EnvParams) -> None:
 
 
 def read_recording(path: Path, config: RunConfig, scene: str) -> Clip:
-    """A device recording, or a track made of one, as a clip whose body is a stand-in in the A-pose."""
+    """A device recording, or a track made of one, as a clip whose body is a stand-in in the A-pose.
+
+    A track that was made for another height is scaled, which is said.
+    """
     height = config.character.height
     track = load_track(path) if path.suffix == ".npz" else make_track(read_device(path), height)
     if track.height != height:
-        raise ValueError(f"{path}: a track for a body of {track.height} m, the policy's has {height} m")
+        print(f"{path}: scaled from a body of {track.height:g} m to {height:g} m", file=sys.stderr, flush=True)
+        track = scale_track(track, height)
     return sensor_clip(track, find_scene(scene), name=path.stem)
 
 

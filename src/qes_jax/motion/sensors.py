@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +143,11 @@ def _checked_eye_height(recording: DeviceRecording, given: float | None) -> floa
             "if nobody stands in it, state the person's eye height"
         )
     return eye
+
+
+def scale_track(track: SensorTrack, height: float) -> SensorTrack:
+    """The track for a character of another height [m]."""
+    return replace(track, height=height, pos=(track.pos * (height / track.height)).astype(np.float32))
 
 
 def sensor_clip(track: SensorTrack, scene: Scene = SCENES["flat"], name: str = "", licence: str = "unknown") -> Clip:

@@ -37,10 +37,10 @@ class Display(Protocol):
 
 
 class Rate:
-    """Samples per second, a mean over about the last 20 updates, and the seconds left at this rate."""
+    """Samples, or another `unit`, per second, a mean over some 20 updates, and the seconds left at this rate."""
 
-    def __init__(self, total: int, samples: int) -> None:
-        self.total, self.samples = total, samples
+    def __init__(self, total: int, samples: int, unit: str = "samples") -> None:
+        self.total, self.samples, self.unit = total, samples, unit
         self.per_s = 0.0
         self._last: float | None = None
 
@@ -57,7 +57,7 @@ class Rate:
 
 def summary(rate: Rate, metrics: Mapping[str, float], shown: Sequence[Shown] = SHOWN) -> str:
     """One line such as `1.2 M of 4.0 M samples, 15400/s, 3:02 left, tracked 7.3 s`."""
-    parts = [f"{_count(rate.samples)} of {_count(rate.total)} samples", f"{rate.per_s:.0f}/s"]
+    parts = [f"{_count(rate.samples)} of {_count(rate.total)} {rate.unit}", f"{rate.per_s:.0f}/s"]
     if rate.seconds_left is not None:
         parts.append(f"{clock(rate.seconds_left)} left")
     for item in shown:
@@ -77,9 +77,10 @@ class Bar:
     """A bar that moves, for terminals. Its own thread keeps the clock going while XLA compiles."""
 
     def __init__(
-        self, total: int, samples: int, shown: Sequence[Shown] = SHOWN, console: Console | None = None
-    ) -> None:
-        self._rate, self._shown, self._seen = Rate(total, samples), shown, {}
+        self, total: int, samples: int, shown: Sequence[Shown] = SHOWN, console: Console | None = None,
+        unit: str = "samples",
+    ) -> None:  # fmt: skip
+        self._rate, self._shown, self._seen = Rate(total, samples, unit), shown, {}
         columns = (SpinnerColumn(), BarColumn(24), TextColumn("{task.description}"), TimeElapsedColumn())
         self._progress = Progress(*columns, console=console or Console(stderr=True))
         self._task = self._progress.add_task("starting", total=total, completed=samples)
@@ -101,9 +102,10 @@ class Lines:
     """A line every `every` seconds, for files and pipes."""
 
     def __init__(
-        self, total: int, samples: int, shown: Sequence[Shown] = SHOWN, out: TextIO | None = None, every: float = 10.0
-    ) -> None:
-        self._rate, self._shown, self._seen = Rate(total, samples), shown, {}
+        self, total: int, samples: int, shown: Sequence[Shown] = SHOWN, out: TextIO | None = None, every: float = 10.0,
+        unit: str = "samples",
+    ) -> None:  # fmt: skip
+        self._rate, self._shown, self._seen = Rate(total, samples, unit), shown, {}
         self._out, self._every = out or sys.stderr, every
         self._busy: tuple[str, float] | None = None
         self._next = 0.0
@@ -144,9 +146,12 @@ class Silent:
         pass
 
 
-def make_display(total: int, samples: int = 0, shown: Sequence[Shown] = SHOWN) -> Display:
-    """A bar where the error output is a terminal, else lines."""
-    return Bar(total, samples, shown) if sys.stderr.isatty() else Lines(total, samples, shown)
+def make_display(
+    total: int, samples: int = 0, shown: Sequence[Shown] = SHOWN, unit: str = "samples"
+) -> Display:  # fmt: skip
+    """A bar where the error output is a terminal, else whole lines."""
+    kind = Bar if sys.stderr.isatty() else Lines
+    return kind(total, samples, shown, unit=unit)
 
 
 def _count(n: int) -> str:

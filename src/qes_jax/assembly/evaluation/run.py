@@ -22,6 +22,7 @@ from qes_jax.evaluate.view.show import show_episode
 from qes_jax.motion.clip import Clip
 from qes_jax.runs.folder import write_json, write_text
 from qes_jax.runs.metrics import read_metrics
+from qes_jax.runs.progress import make_display
 
 
 def evaluate_run(options: Options) -> dict[str, Any]:
@@ -60,17 +61,17 @@ def asked(trained: Trained, options: Options) -> list[Clip]:
 
 def follow(trained: Trained, trial: Trial, starts: np.ndarray, n_frames: int) -> Tracked:
     """Track from all starts, with progress on the error output."""
-    print(
-        f"following {len(starts)} starts for {n_frames / trial.fps:.0f} s (compiling first)",
-        file=sys.stderr,
-        flush=True,
-    )
+    print(f"following {len(starts)} starts for {n_frames / trial.fps:.0f} s", file=sys.stderr, flush=True)
+    display = make_display(len(starts) * n_frames, shown=(), unit="steps")
+    display.busy("compiling")
 
     def progress(done: int, total: int) -> None:
-        end = "\n" if done == total else ""
-        print(f"\r{100 * done / total:5.1f} % of {total} steps", end=end, file=sys.stderr, flush=True)
+        display.update(done, {})
 
-    return track(trial.task, trial.params, trained.act, trained.policy, starts, n_frames, progress=progress)
+    try:
+        return track(trial.task, trial.params, trained.act, trained.policy, starts, n_frames, progress=progress)
+    finally:
+        display.close()
 
 
 def describe(trained: Trained, trial: Trial, options: Options, n_starts: int) -> dict[str, Any]:
@@ -90,7 +91,8 @@ def describe(trained: Trained, trial: Trial, options: Options, n_starts: int) ->
 def unseen(trained: Trained, options: Options) -> bool:
     """Whether anything asked for was not trained on. A file that was moved since is still the same clip."""
     asked_for, known = ({Path(word).stem for word in words} for words in (options.clips, trained.config.clips))
-    return bool(options.recording or options.held_out) or not asked_for <= known
+    stand_ins = not (options.clips or options.recording or trained.has_clips())
+    return bool(options.recording or options.held_out) or stand_ins or not asked_for <= known
 
 
 def by_threshold(found: tables.Results) -> dict[str, Any]:

@@ -7,13 +7,13 @@ import jax
 import matplotlib.pyplot as plt
 import numpy as np
 
-from qes_jax.assembly.posing.data import say
+from qes_jax.assembly.posing.data import get_poses, say
 from qes_jax.assembly.posing.options import Train
 from qes_jax.assembly.posing.table import held_out_edits
 from qes_jax.files import replacing
 from qes_jax.model.world import build_world
 from qes_jax.pose.compare import READ, ours, target_and_joint_errors
-from qes_jax.pose.data import PoseSet, load_poses, with_mirror_images
+from qes_jax.pose.data import PoseSet, with_mirror_images
 from qes_jax.pose.edit import STEPS_MANY
 from qes_jax.pose.figure import make_figure
 from qes_jax.pose.prior import learned, stay
@@ -26,7 +26,7 @@ SHARES = (0.125, 0.25, 0.5, 1.0)  # of the training clips
 def learning_curve(options: Train) -> list[dict[str, float]]:
     """Train once for each share, always for as many updates, and write the errors as JSON, and a plot beside it."""
     assert options.curve
-    figure, world, poses = make_figure(), build_world(), load_poses(options.poses)
+    figure, world, poses = make_figure(), build_world(), get_poses(options.poses)
     (edits, _), training = held_out_edits(figure, poses, "test", 1024), poses.part("train")
     rows = [{"clips": 0, "poses": 0, **_errors(figure, stay, edits)}]
     for share in SHARES:

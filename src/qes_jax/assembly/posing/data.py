@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from qes_jax.assembly.clips import built_in
-from qes_jax.assembly.posing.options import Data
+from qes_jax.assembly.posing.options import POSES, Data
 from qes_jax.authoring.catalogue import RECIPES
 from qes_jax.authoring.library import LIBRARY
 from qes_jax.motion.clip import load_clip
 from qes_jax.motion.formats.read import read_recording
 from qes_jax.motion.retarget import retarget
-from qes_jax.pose.data import FPS, PARTS, PoseSet, Source, join, part_of, save_poses, standard_poses
+from qes_jax.pose.data import FPS, PARTS, PoseSet, Source, join, load_poses, part_of, save_poses, standard_poses
 from qes_jax.pose.figure import Figure, make_figure
 from qes_jax.runs.folder import write_json
 
@@ -34,12 +34,21 @@ def make_data(options: Data) -> PoseSet:
     for name in [n for n in RECIPES if options.builtin and n not in names]:
         clip = built_in(name)
         found.append(_poses_of(figure, options, clip.name, clip.source, clip.licence, clip.qpos, clip.fps))
+        print(f"{found[-1][0].poses:6} poses  {found[-1][0].part:10}  {name}", flush=True)
     poses = join(found)
     _all_known(options, poses)
     save_poses(options.out, poses)
     _report(poses, options.json)
     print(f"written to {options.out}")
     return poses
+
+
+def get_poses(path: Path) -> PoseSet:
+    """The set in a file; where the usual one is not there yet it is made of the built-in clips, which is said."""
+    if path == POSES and not path.exists():
+        print(f"{path}: no set of poses yet; making one of the built-in clips (of recordings: pose.py data FOLDER)")
+        make_data(Data())
+    return load_poses(path)
 
 
 def files(folders: tuple[Path, ...]) -> list[Path]:

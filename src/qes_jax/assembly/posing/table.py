@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from qes_jax.assembly.posing.data import is_own, say
+from qes_jax.assembly.posing.data import get_poses, is_own, say
 from qes_jax.assembly.posing.options import Table, Tune
 from qes_jax.files import replacing
 from qes_jax.pose.compare import (
@@ -20,7 +20,7 @@ from qes_jax.pose.compare import (
     ours,
     target_and_joint_errors,
 )
-from qes_jax.pose.data import PoseSet, load_poses, pairs, points_of
+from qes_jax.pose.data import PoseSet, pairs, points_of
 from qes_jax.pose.figure import Figure, make_figure
 from qes_jax.pose.weights import load_paper, load_prior
 from qes_jax.runs.folder import write_json
@@ -31,7 +31,7 @@ TIMES = ("batched [ms/pose]", "single [ms]")
 
 def table(options: Table) -> dict[str, Column]:
     """Every method on the same held-out edits."""
-    figure, poses = make_figure(), load_poses(options.poses)
+    figure, poses = make_figure(), get_poses(options.poses)
     paper, prior = load_paper(options.weights / "paper.npz"), load_prior(options.weights / "prior.npz")
     more = [load_prior(path) for path in options.seeds]
     edits, groups = held_out_edits(figure, poses, options.part, options.count)
@@ -98,7 +98,7 @@ def _edits_of(poses: PoseSet, count: int, rng: np.random.Generator) -> tuple[np.
 def tune(options: Tune) -> list[Column]:
     """Errors on the validation clips for each choice of the refinement's settings, best first by the joints'."""
     figure, prior = make_figure(), load_prior(options.weights / "prior.npz")
-    edits, _ = held_out_edits(figure, load_poses(options.poses), "validation", options.count)
+    edits, _ = held_out_edits(figure, get_poses(options.poses), "validation", options.count)
     solve, rows = jax.jit(partial(ours, figure, prior), static_argnums=(0, 2)), []
     for steps, damping, back in product(options.steps, options.damping, options.back):
         settings = {"damping": damping, "back": back}

@@ -4,10 +4,10 @@ import hashlib
 import time
 from importlib.metadata import version
 
-from qes_jax.assembly.posing.data import say
+from qes_jax.assembly.posing.data import get_poses, say
 from qes_jax.assembly.posing.options import Train
 from qes_jax.model.world import build_world
-from qes_jax.pose.data import PARTS, PoseSet, load_poses, points_of, with_mirror_images
+from qes_jax.pose.data import PARTS, PoseSet, points_of, with_mirror_images
 from qes_jax.pose.figure import Figure, make_figure
 from qes_jax.pose.paper_train import train_paper
 from qes_jax.pose.train import Schedule, train_prior
@@ -17,7 +17,7 @@ from qes_jax.runs.folder import write_json
 
 def train(options: Train, command: str) -> None:
     """Train what is asked for on the training clips and their mirror images; write weights, and by which command."""
-    every = load_poses(options.poses)
+    every = get_poses(options.poses)
     poses = with_mirror_images(build_world(), every.part("train"))
     print(f"{len(poses.qpos)} poses, mirror images among them", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
