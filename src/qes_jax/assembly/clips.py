@@ -127,7 +127,7 @@ def built_in(name: str) -> Clip:
     try:
         return load_clip(path)
     except (FileNotFoundError, ClipError):
-        print(f"building clip {name} ...", flush=True)
+        print(f"building clip {name} ...", file=sys.stderr, flush=True)
         clip = build(name)
         save_clip(path, clip)
         return clip

@@ -27,7 +27,11 @@ HELD = RandomizeConfig(grip=(0.02, 0.25), mount=(0.01, 0.06), noise=(0.002, 0.01
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Everything that a run's result depends on, and how it is watched."""
+    """Everything that a run's result depends on, and how it is watched. `presets` has starting points.
+
+    >>> RunConfig(clips=("chair", "stool"), samples=2_000_000).ablation
+    'full'
+    """
 
     preset: str = "cpu"
     ablation: Ablation = "full"

@@ -19,7 +19,6 @@ from qes_jax.motion.clip import Clip
 from qes_jax.ppo.inference import policy, policy_params
 from qes_jax.ppo.learner import carry_on, learner_of
 from qes_jax.ppo.train import TrainState
-from qes_jax.runs.failure import TrainingFailed
 from qes_jax.runs.folder import RunFolder, create
 from qes_jax.runs.loop import LoopConfig, train_loop
 from qes_jax.runs.progress import make_display
@@ -29,8 +28,11 @@ from qes_jax.runs.tracker import TrackerName, make_tracker
 
 def train_run(
     config: RunConfig, resume: RunFolder | None, tracker: TrackerName, root: Path, environment: Mapping[str, str]
-) -> int:
-    """Train until config.samples, in a new run folder or on from a run's newest checkpoint. Returns the exit code."""
+) -> RunFolder:
+    """Train until config.samples, in a new run folder or on from a run's newest checkpoint.
+
+    `environment` is where trackers look for keys. Raises TrainingFailed where numbers are no longer finite.
+    """
     clips = get_clips(config)
     print(f"{len(clips)} clips, {sum(c.duration for c in clips):.0f} s: {', '.join(c.name for c in clips)}", flush=True)
     task, params = make_training(config, clips)
@@ -47,23 +49,13 @@ def train_run(
     run = resume or create(root, config.preset, config)
     print(f"run folder: {run.path}  (device: {jax.devices()[0].device_kind}, {jax.device_count()} of it)", flush=True)
     with StopFlag() as stop:
-        try:
-            outcome = train_loop(
-                program,
-                state,
-                params,
-                run,
-                loop,
-                tracker=make_tracker(tracker, run, config, environment),
-                display=make_display(config.samples),
-                stop=stop,
-            )
-        except TrainingFailed as error:
-            print(error, flush=True)
-            return 1
+        outcome = train_loop(
+            program, state, params, run, loop,
+            tracker=make_tracker(tracker, run, config, environment), display=make_display(config.samples), stop=stop,
+        )  # fmt: skip
     print(f"{outcome.reason} after {outcome.iteration} iterations")
     print(f"evaluate it: python experiments/evaluate.py {run.path}")
-    return 0
+    return run
 
 
 def begin(

@@ -30,9 +30,15 @@ def main(argv: list[str] | None = None) -> int:
     """Parse the command line, then train. Exit code 0: done or stopped on request, 1: training failed, 2: bad input."""
     request = parse(sys.argv[1:] if argv is None else argv)
     prepare_jax()
-    from qes_jax.assembly.training import train_run  # only now: it imports JAX
+    from qes_jax.assembly.training import train_run  # only now: they import JAX
+    from qes_jax.runs.failure import TrainingFailed
 
-    return train_run(request.config, request.resume, request.tracker, request.root, os.environ)
+    try:
+        train_run(request.config, request.resume, request.tracker, request.root, os.environ)
+    except TrainingFailed as error:
+        print(error, flush=True)
+        return 1
+    return 0
 
 
 def parse(argv: list[str]) -> Request:

@@ -1,8 +1,9 @@
 """One evaluation, from a trained policy to tables, plots and playback."""
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -32,24 +33,42 @@ def evaluate_run(options: Options) -> dict[str, Any]:
     trained = load_trained(find_trained(options.root, options.run))
     if options.export:
         ship(trained, options.export)
-    trial = make_trial(trained, asked(trained, options), options.seconds)
-    starts = all_starts(trial.clips, trial.longer)
-    starts = starts if options.starts == "all" else even_starts(starts, options.starts)
-    tracked = follow(trained, trial, starts, round(options.seconds * trial.fps))
-    names = [c.name for c in trial.clips]
-    found = tables.results(tracked, clip_of_start(starts, trial.longer), names, trial.fps)
-    data = describe(trained, trial, options, len(starts)) | by_threshold(found)
+    measured = measure(trained, asked(trained, options), options.starts, options.seconds)
+    trial, found = measured.trial, measured.scores
+    data = describe(trained, trial, options, measured.tracked.error.shape[1]) | by_threshold(found)
     out = output_folder(trained, options)
     write_json(out / "results.json", data)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, data)
-    write_text(out / "table.md", tables.markdown(found))
-    print(tables.markdown(found), flush=True)
-    plot(out, trained, tracked, trial.fps)
+    write_text(out / "table.md", str(measured))
+    print(measured, flush=True)
+    plot(out, trained, measured.tracked, trial.fps)
     show(out, trained, trial, options)
     print(f"written to {out}", flush=True)
     return data
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an evaluation has found; printed, it is a table in Markdown."""
+
+    trial: Trial
+    tracked: Tracked  # every step of every episode
+    scores: tables.Results  # by threshold [m], then by clip
+
+    def __str__(self) -> str:
+        return tables.markdown(self.scores)
+
+
+def measure(trained: Trained, clips: list[Clip], starts: int | Literal["all"], seconds: float) -> Measured:
+    """Follow clips from so many even start frames of theirs, or from all, for `seconds` each."""
+    trial = make_trial(trained, clips, seconds)
+    frames = all_starts(trial.clips, trial.longer)
+    frames = frames if starts == "all" else even_starts(frames, starts)
+    tracked = follow(trained, trial, frames, round(seconds * trial.fps))
+    names, clip = [c.name for c in trial.clips], clip_of_start(frames, trial.longer)
+    return Measured(trial, tracked, tables.results(tracked, clip, names, trial.fps))
 
 
 def asked(trained: Trained, options: Options) -> list[Clip]:

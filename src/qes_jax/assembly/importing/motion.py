@@ -30,6 +30,16 @@ MOST_REPEATS = 1000  # a typing error would fill the memory
 
 def import_clip(options: Options) -> dict[str, float | str]:
     """Read, fit, label, write and report. Returns the report: see `fit_report`, and the recording's seconds and fps."""
+    check_target(options.out, options.json)
+    clip, result = read_clip(options)
+    save_clip(options.out, clip)
+    if options.json:
+        write_json(options.json, result)
+    return result
+
+
+def read_clip(options: Options) -> tuple[Clip, dict[str, float | str]]:
+    """The clip of a recording, and the report, which is printed; nothing is written but a map file to be filled in."""
     _check(options)
     recording, facts = _read(options)
     print("\n".join(f"{key:>24} {value}" for key, value in facts.items()), flush=True)
@@ -42,14 +52,10 @@ def import_clip(options: Options) -> dict[str, float | str]:
     clip = _clip(options, fit, recording)
     quality = report(fit, clip.contact)
     doubt = _doubt(quality)
-    save_clip(options.out, dataclasses.replace(clip, doubt=doubt))
     print("\n".join(f"{key:>24} {value:8.2f}" for key, value in quality.items()))
     if doubt:
         print(f"IN DOUBT: {doubt}")
-    result = facts | quality | {"fit_seconds": took, "doubt": doubt}
-    if options.json:
-        write_json(options.json, result)
-    return result
+    return dataclasses.replace(clip, doubt=doubt), facts | quality | {"fit_seconds": took, "doubt": doubt}
 
 
 def _doubt(quality: dict[str, float]) -> str:
@@ -75,7 +81,6 @@ def _check(options: Options) -> None:
             raise ValueError(f"--{field} {value}: expected a positive number")
     if options.repeat > MOST_REPEATS:
         raise ValueError(f"--repeat {options.repeat}: expected at most {MOST_REPEATS}")
-    check_target(options.out, options.json)
 
 
 def _scene(options: Options) -> Scene:

@@ -3,6 +3,8 @@
 import math
 import sys
 import tempfile
+from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +29,8 @@ from qes_jax.motion.sensors import READERS
 Found = Trained | Clip | Episode
 
 
-def view(options: Options) -> None:
-    """Show what the options name. Raises OSError or ValueError that says what there is."""
+def view(options: Options, things: Sequence[Found | None] = ()) -> None:
+    """Show what the options name, or in its place what `things` holds. OSError or ValueError say what there is."""
     for field in ("seconds", "start", "beside", "apart"):
         if not math.isfinite(getattr(options, field)):
             raise ValueError(f"--{field} {getattr(options, field)}: expected a number")
@@ -43,7 +45,7 @@ def view(options: Options) -> None:
     if options.scene != Options.scene and not (options.clip and is_recording(options.clip)):
         raise ValueError(f"--scene {options.scene}: only for a recording of devices, given as --clip")
     check_target(options.html, options.picture)
-    found = [find(word, options.root) for word in options.what]
+    found = [t or find(word, options.root) for word, t in zip_longest(options.what, things[: len(options.what)])]
     if options.picture:
         picture(options, found)
         return
