@@ -9,9 +9,9 @@ from qes_jax.control.balance import Balance
 from qes_jax.control.body import load_body
 from qes_jax.control.clips import FPS, walk_clip
 from qes_jax.control.fast import Fast
-from qes_jax.control.gait import STYLES, FootState, style
+from qes_jax.control.gait import RANGES, STYLES, FootState, WalkParameters, approached, style
 from qes_jax.control.priority import strict
-from qes_jax.control.simulate import Push, Stage
+from qes_jax.control.simulate import Push, Record, Stage
 from qes_jax.control.stride import Walker
 from qes_jax.model.bodies import BODIES
 
@@ -61,3 +61,52 @@ def test_styles_walk_for_ten_seconds(name: str) -> None:
     qpos = walk_clip(style(name), 10.0)
     assert len(qpos) == round(10.0 * FPS) and np.isfinite(qpos).all()
     assert qpos[-1, 0] > 2.0
+
+
+@pytest.mark.parametrize("name", sorted(RANGES))
+def test_no_parameter_is_nan_endless_or_out_of_range(name: str) -> None:
+    low, high, *_ = RANGES[name]
+    for value in (np.nan, np.inf, -np.inf, high + 0.01, low - 0.01, "0.1"):
+        with pytest.raises(ValueError, match=f"walk parameter {name} is .*: expected {low:.4g} to {high:.4g}"):
+            replace(style("normal"), **{name: value})
+    for value in (low, high):
+        assert getattr(replace(style("normal"), **{name: value}), name) == value
+
+
+def test_parameters_follow_a_change_at_their_rates_and_turns_go_the_short_way() -> None:
+    now, wanted = WalkParameters(heading=3.0, height=0.9), WalkParameters(heading=-3.0, height=0.98)
+    half = approached(now, wanted, 0.1)
+    assert half.height == pytest.approx(0.91) and half.heading == pytest.approx(3.07)
+    assert approached(now, wanted, 10.0) == wanted
+
+
+def _walked(start: WalkParameters, then: WalkParameters, until: float) -> Record:
+    """From standing, `then` from 3 s on."""
+    body = load_body()
+    walker = Walker(body, start)
+    stage = Stage(body, walker, Fast())
+    stage.run(3.0)
+    walker.parameters = then
+    return stage.run(until - 3.0)
+
+
+SUDDEN = {
+    "a quarter turn": {"heading": np.pi / 2}, "a half turn": {"heading": -3.1}, "lean": {"trunk_offset": 0.15},
+    "lean back": {"trunk_offset": -0.15}, "low": {"height": 0.88}, "stop": {"step_length": 0.0},
+    "long": {"step_length": 0.7}, "wide": {"hip_shift": 0.2}, "quick": {"swing_duration": 0.4, "swing_delay": 0.0},
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", SUDDEN)
+def test_a_sudden_change_does_not_throw_the_walk_over(change: str) -> None:
+    assert not _walked(style("normal"), replace(style("normal"), **SUDDEN[change]), 9.0).fell
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_the_corners_of_the_ranges_walk(seed: int) -> None:
+    names = ("swing_duration", "step_length", "step_height", "swing_delay", "hip_shift", "trunk_offset", "height")
+    ends = np.random.default_rng(seed).integers(0, 2, len(names))
+    corner = WalkParameters(**{name: RANGES[name][end] for name, end in zip(names, ends, strict=True)})
+    assert not _walked(corner, corner, 7.0).fell

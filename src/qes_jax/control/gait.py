@@ -1,9 +1,11 @@
 """What a walk is made of: parameters that may change while it runs, styles, states of feet, the COM's path."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from functools import cached_property
 from math import cos, cosh, sin, sinh
+from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,16 +19,49 @@ class FootState(Enum):
     HEELOFF = "heeloff"  # the front ones
 
 
+class Range(NamedTuple):
+    """What a parameter may be, and how fast it follows a change."""
+
+    low: float
+    high: float
+    rate: float  # [1/s] of the parameter's unit
+    unit: str = ""
+
+    def check(self, name: str, value: object) -> None:
+        """Raises ValueError where the value is no number within the range; NaN is none."""
+        if not (isinstance(value, Real) and self.low <= value <= self.high):
+            raise ValueError(
+                f"walk parameter {name} is {value}: expected {self.low:.4g} to {self.high:.4g} {self.unit}".rstrip()
+            )
+
+
+# The paper's seven as it has them; the rest, and all rates, by trial.
+RANGES = {
+    "swing_duration": Range(0.4, 0.7, 0.3, "s"), "step_length": Range(0.0, 0.7, 0.4, "m"),
+    "step_height": Range(0.0, 0.1, 0.1, "m"), "swing_delay": Range(0.0, 0.3, 0.2, "s"),
+    "hip_shift": Range(0.0, 0.2, 0.1, "m"), "trunk_offset": Range(-0.15, 0.15, 0.2, "m"),
+    "head_heading": Range(-np.pi, np.pi, 2.0, "rad"), "heading": Range(-np.pi, np.pi, 0.7, "rad"),
+    "height": Range(0.88, 0.99, 0.1), "knee": Range(-0.2, 0.6, 0.5, "rad"), "head_pitch": Range(-0.8, 0.8, 1.0, "rad"),
+    "elbow": Range(-0.2, 1.5, 2.0, "rad"), "arms": Range(0.0, 2.0, 2.0), "arm_swing": Range(0.0, 1.2, 1.0),
+    "hip_turn": Range(-0.5, 1.0, 0.5), "shoulder_turn": Range(-0.5, 1.0, 0.5),
+}  # fmt: skip
+FASTEST, SWIFTEST = 1.2, 1.34  # [m/s] of the human; of step length over swing duration: longer steps are cut
+TURNS = ("heading", "head_heading")  # which go the shortest way round
+
+
 @dataclass(frozen=True)
 class WalkParameters:
-    """The paper's seven, then ours. Lengths are those of the 1.75 m human; other bodies scale them."""
+    """The paper's seven, then ours. Lengths are those of the 1.75 m human; other bodies scale them.
 
-    swing_duration: float = 0.5  # [s] 0.3 to 0.7
-    step_length: float = 0.45  # [m] 0 to 0.7
-    step_height: float = 0.06  # [m] 0 to 0.1
-    swing_delay: float = 0.12  # [s] 0 to 0.3: both feet stand
-    hip_shift: float = 0.07  # [m] 0 to 0.3: half the distance between the feet's tracks
-    trunk_offset: float = 0.0  # [m] -0.3 to 0.3: the neck forward of where it rests
+    Raises ValueError that names a parameter outside its range in `RANGES`, and the range.
+    """
+
+    swing_duration: float = 0.5  # [s]
+    step_length: float = 0.45  # [m]
+    step_height: float = 0.06  # [m]
+    swing_delay: float = 0.12  # [s] both feet stand
+    hip_shift: float = 0.07  # [m] half the distance between the feet's tracks
+    trunk_offset: float = 0.0  # [m] the neck forward of where it rests
     head_heading: float = 0.0  # [rad] to the left of the walk's
     heading: float = 0.0  # [rad] of the walk
     height: float = 0.985  # of the centre of mass, over that of the rest pose
@@ -39,12 +74,33 @@ class WalkParameters:
     shoulder_turn: float = 0.2  # [rad] of the thorax to the other side, per radian of the same
 
     def __post_init__(self) -> None:
-        limits = {"swing_duration": (0.2, 1.0), "step_length": (-0.4, 0.9), "step_height": (0.0, 0.3),
-                  "swing_delay": (0.0, 0.5), "hip_shift": (0.0, 0.3), "trunk_offset": (-0.3, 0.3),
-                  "head_heading": (-np.pi, np.pi)}  # fmt: skip
-        for name, (low, high) in limits.items():
-            if not low <= getattr(self, name) <= high:
-                raise ValueError(f"walk parameter {name} is {getattr(self, name)}: expected {low:g} to {high:g}")
+        for name, allowed in RANGES.items():
+            allowed.check(name, getattr(self, name))
+
+
+class Scaled(WalkParameters):
+    """Those of a body that is higher or lower than the human: outside of the human's ranges, too."""
+
+    def __post_init__(self) -> None:
+        pass
+
+
+def approached(now: WalkParameters, wanted: WalkParameters, elapsed: float) -> WalkParameters:
+    """What `now` becomes in `elapsed` [s] on its way to `wanted`: a sudden change would throw the body over."""
+    if now == wanted:
+        return wanted
+    changed = {}
+    for name, allowed in RANGES.items():
+        value, most = getattr(now, name), allowed.rate * elapsed
+        way, is_turn = getattr(wanted, name) - value, name in TURNS
+        new = value + min(max(wrapped(way) if is_turn else way, -most), most)
+        changed[name] = wrapped(new) if is_turn else new
+    return replace(now, **changed) if changed != asdict(wanted) else wanted
+
+
+def wrapped(angle: float) -> float:
+    """The same angle [rad] from -pi to pi."""
+    return (angle + np.pi) % (2 * np.pi) - np.pi
 
 
 NORMAL = WalkParameters()
@@ -71,16 +127,17 @@ def style(name: str) -> WalkParameters:
 def scaled(p: WalkParameters, size: float) -> WalkParameters:
     """The same walk of a body `size` times as high: lengths by size, times by its root (equal Froude number).
 
-    Small bodies swing arms, hips and shoulders less, of half the height not at all: they fall by it. Our choice.
+    Steps too long for their time are cut. Small bodies swing arms, hips and shoulders less, of half the height not at
+    all: they fall by it. Our choice.
     """
     time, small = size**0.5, min(max(2.0 * size - 1.0, 0.0), 1.0)
-    return replace(
-        p, swing_duration=min(p.swing_duration * time, 1.0), swing_delay=min(p.swing_delay * time, 0.5),
-        step_length=p.step_length * size, step_height=min(p.step_height * size, 0.3),
-        hip_shift=min(p.hip_shift * size, 0.3),
-        arm_swing=p.arm_swing * small, hip_turn=p.hip_turn * small, shoulder_turn=p.shoulder_turn * small,
-        trunk_offset=float(np.clip(p.trunk_offset * size, -0.3, 0.3)),
-    )  # fmt: skip
+    length = min(p.step_length, FASTEST * (p.swing_duration + p.swing_delay), SWIFTEST * p.swing_duration)
+    return Scaled(**asdict(p) | {
+        "swing_duration": p.swing_duration * time, "swing_delay": p.swing_delay * time,
+        "step_length": length * size, "step_height": p.step_height * size, "hip_shift": p.hip_shift * size,
+        "arm_swing": p.arm_swing * small, "hip_turn": p.hip_turn * small, "shoulder_turn": p.shoulder_turn * small,
+        "trunk_offset": p.trunk_offset * size,
+    })  # fmt: skip
 
 
 @dataclass(frozen=True)

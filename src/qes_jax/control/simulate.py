@@ -39,6 +39,13 @@ class Push:
     start: float
     duration: float = 0.2
 
+    def __post_init__(self) -> None:
+        for name, values in (("impulse", self.impulse), ("start", [self.start]), ("duration", [self.duration])):
+            if not np.all(np.isfinite(values)):
+                raise ValueError(f"push: {name} is {getattr(self, name)}: expected finite numbers")
+        if self.duration <= 0.0:
+            raise ValueError(f"push: duration is {self.duration}: expected more than 0 s")
+
     def force(self, t: float) -> np.ndarray:
         """(3,) [N] at time t."""
         acts = self.start <= t < self.start + self.duration

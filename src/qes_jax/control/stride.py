@@ -1,6 +1,6 @@
 """What the walk wants at an instant: objectives of each priority from the states of `walk`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import dist
 
 import mujoco
@@ -14,7 +14,7 @@ from qes_jax.control.contact import level_frame, yaw_frame
 from qes_jax.control.dynamics import Dynamics
 from qes_jax.control.features import Feature
 from qes_jax.control.footstep import FOOTSTEPS, FootstepConfig, foresee
-from qes_jax.control.gait import NORMAL, FootState, WalkParameters
+from qes_jax.control.gait import NORMAL, FootState, WalkParameters, approached
 from qes_jax.control.hierarchy import Level
 from qes_jax.control.objectives import critical, minimum_torque, momentum, rows, setpoint, target_acceleration
 from qes_jax.control.support import reachable
@@ -51,14 +51,17 @@ GAINS = WalkGains()
 
 
 class Walker:
-    """The controller: called once a tick with dynamics and time [s]. `parameters` may change while it runs."""
+    """The controller: called once a tick with dynamics and time [s].
+
+    `parameters` may change while it runs; the walk follows at the rates of `gait.RANGES`.
+    """
 
     def __init__(
         self, body: Body, parameters: WalkParameters = NORMAL, gains: WalkGains = GAINS,
         footsteps: FootstepConfig = FOOTSTEPS,
     ) -> None:  # fmt: skip
-        self.body, self.gains, self.walk = body, gains, Walk(body, parameters)
-        self.footsteps = footsteps
+        self.body, self.gains, self.walk = body, gains, Walk(body, replace(NORMAL, heading=parameters.heading))
+        self.footsteps, self._wanted, self._time = footsteps, parameters, 0.0
         rest = rest_data(body)
         self._neck = rest.xpos[body.neck] - rest.subtree_com[body.root]
         self._upright = {b: rest.xmat[b].reshape(3, 3).copy() for b in (body.root, body.trunk, body.head)}
@@ -74,13 +77,15 @@ class Walker:
     @property
     def parameters(self) -> WalkParameters:
         """As for the human of 1.75 m; lengths and times are scaled to the body."""
-        return self.walk.parameters
+        return self._wanted
 
     @parameters.setter
     def parameters(self, parameters: WalkParameters) -> None:
-        self.walk.parameters = parameters
+        self._wanted = parameters
 
     def __call__(self, d: Dynamics, time: float) -> Wish:
+        self.walk.parameters = approached(self.walk.parameters, self._wanted, time - self._time)
+        self._time = time
         step = self.walk.advance(d, time)
         if not step.is_shift:
             held = self.footsteps.held * self._sole

@@ -12,16 +12,15 @@ import viser
 from matplotlib.figure import Figure
 
 from qes_jax.control.body import Body
-from qes_jax.control.gait import WalkParameters
+from qes_jax.control.gait import RANGES, WalkParameters
 from qes_jax.control.simulate import Push, Record
 from qes_jax.evaluate.meshes import body_mesh
 from qes_jax.evaluate.view import guard
 from qes_jax.files import replacing
 
-SLIDERS = {  # parameter: lowest, highest, step
-    "swing_duration": (0.3, 0.7, 0.01), "step_length": (0.0, 0.7, 0.01), "step_height": (0.0, 0.1, 0.005),
-    "swing_delay": (0.0, 0.3, 0.01), "hip_shift": (0.0, 0.3, 0.005), "trunk_offset": (-0.3, 0.3, 0.01),
-    "head_heading": (-3.14, 3.14, 0.02), "heading": (-3.14, 3.14, 0.02), "height": (0.9, 1.0, 0.005),
+SLIDERS = {  # parameter: step
+    "swing_duration": 0.01, "step_length": 0.01, "step_height": 0.005, "swing_delay": 0.01, "hip_shift": 0.005,
+    "trunk_offset": 0.01, "head_heading": 0.02, "heading": 0.02, "height": 0.005,
 }  # fmt: skip
 
 
@@ -102,8 +101,8 @@ class Scene:
         gui = self.server.gui
         choice = gui.add_dropdown("style", tuple(styles), initial_value=named(styles, start))
         self._sliders = {
-            name: gui.add_slider(name, low, high, step, initial_value=float(np.clip(getattr(start, name), low, high)))
-            for name, (low, high, step) in SLIDERS.items()
+            name: gui.add_slider(name, RANGES[name].low, RANGES[name].high, step, initial_value=getattr(start, name))
+            for name, step in SLIDERS.items()
         }
         size, button = gui.add_slider("push [N s]", 0.0, 60.0, 1.0, initial_value=15.0), gui.add_button("push left")
 
