@@ -15,7 +15,7 @@ from qes_jax.evaluate.glb import write_glb
 from qes_jax.evaluate.view.show import show_clip
 from qes_jax.evaluate.weights import load_policy
 from qes_jax.model.scene import Piece, Scene
-from qes_jax.motion.clip import Clip, ClipError, load_clip, save_clip
+from qes_jax.motion.clip import Clip, ClipError, DoubtfulClip, load_clip, save_clip
 from qes_jax.motion.export import clip_skeleton
 from qes_jax.motion.sensors import load_track
 
@@ -40,7 +40,23 @@ def meta(change: Callable[[dict], object]) -> Callable[[dict], None]:
     return edit
 
 
+def test_a_doubt_stays_with_its_clip_and_is_told(tmp_path: Path) -> None:
+    save_clip(tmp_path / "a.npz", dataclasses.replace(small(), doubt="far from the joints"))
+    with pytest.warns(DoubtfulClip, match=r"a\.npz: in doubt since its import: far from the joints"):
+        assert load_clip(tmp_path / "a.npz").doubt == "far from the joints"
+
+
+def test_a_clip_from_before_doubts_is_read(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    save_clip(tmp_path / "a.npz", small())
+    with np.load(tmp_path / "a.npz") as file:
+        arrays = dict(file)
+    meta(lambda m: m.pop("doubt"))(arrays)
+    np.savez(tmp_path / "b.npz", **arrays)
+    assert load_clip(tmp_path / "b.npz").doubt == "" and not recwarn.list
+
+
 DAMAGES = {
+    "doubt is 3": meta(lambda m: m.update(doubt=3)),
     "field meta: missing .*'name'": meta(lambda m: m.pop("name")),
     "field meta: .*'colour'": meta(lambda m: m.update(colour=1)),
     "fps is '36'": meta(lambda m: m.update(fps="36")),
