@@ -44,6 +44,14 @@ def check_target(*paths: Path | None) -> None:
             raise PermissionError(f"{path}: its folder cannot be written to")
 
 
+def entry(file: np.lib.npyio.NpzFile, name: str) -> np.ndarray:
+    """An array of an open npz. Raises KeyError, or ValueError where the entry is no array: NumPy gives bytes then."""
+    found = file[name]
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"entry {name} is no array")
+    return found
+
+
 def save_npz(path: Path, **arrays: np.ndarray) -> None:
     """Write a compressed npz of arrays, no pickles."""
     with replacing(path) as aside, open(aside, "wb") as file:

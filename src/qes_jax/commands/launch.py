@@ -12,6 +12,8 @@ from functools import wraps
 
 from qes_jax.paths import cache_dir
 
+LONGEST = 1200  # letters of an error
+
 
 def prepare_jax() -> None:
     """Keep compiled programs on disk, unless the user has said where, and import MJX without its chatter."""
@@ -45,10 +47,15 @@ def explained(main: Callable[..., int]) -> Callable[..., int]:
         except (OSError, ValueError, KeyError) as error:
             if os.environ.get("QES_TRACEBACK"):
                 raise
-            print(f"error: {_words(error)}\n(QES_TRACEBACK=1 shows where it was raised)", file=sys.stderr)
+            print(f"error: {_short(str(_words(error)))}\n(QES_TRACEBACK=1 shows where it was raised)", file=sys.stderr)
             return 2
 
     return run
+
+
+def _short(text: str) -> str:
+    """An error that quotes a file at length, without its middle."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
 
 
 def _unraised(unraisable: "sys.UnraisableHookArgs") -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from qes_jax.env.state import EnvParams
 from qes_jax.env.task import Task
 from qes_jax.evaluate.recording import Recording
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.model.character import CharacterConfig
 from qes_jax.model.scene import PARKED, Piece, make_piece
 from qes_jax.model.world import World, build_world
@@ -97,7 +97,7 @@ def load_episode(path: Path) -> Episode:
     """Read an episode back. Raises ValueError that names file and field."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in ARRAYS}
+            arrays = {name: entry(file, name) for name in ARRAYS}
             meta = json.loads(str(file["meta"]))
         meta["character"] = CharacterConfig(**meta["character"])
         meta["pieces"] = tuple(make_piece(p) for p in meta["pieces"])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.ppo.config import PPOConfig
 from qes_jax.ppo.inference import PolicyParams
 from qes_jax.ppo.learner import Learner
@@ -37,7 +37,9 @@ def load_policy(path: Path) -> Weights:
     """Read it back. Raises ValueError that names file and entry, FileNotFoundError where there is no file."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            tree = nest({name: file[name] for name in file.files})
+            leaves = {name: entry(file, name) for name in file.files}
+        _check_finite(leaves)
+        tree = nest(leaves)
         policy = PolicyParams(**tree["policy"])
         return Weights(policy, tree["mean_pose"])
     except FileNotFoundError:
@@ -58,7 +60,7 @@ def load_learner(path: Path, like: Learner, mean_pose: jax.Array) -> tuple[Learn
     """
     try:
         with np.load(path, allow_pickle=False) as file:
-            leaves = {name: file[name] for name in file.files}
+            leaves = {name: entry(file, name) for name in file.files}
     except FileNotFoundError:
         raise
     except BROKEN as error:
@@ -71,11 +73,18 @@ def fill_learner(
 ) -> tuple[Learner, jax.Array]:
     """Learner and mean pose from a checkpoint's leaves. Raises ValueError that names `where` and the entry."""
     own = {name: x for name, x in leaves.items() if name.startswith(LEARNED)}
-    bad = [name for name, x in own.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
-    if bad:
-        raise ValueError(f"{where}: {bad[0]} holds numbers that are not finite")
+    try:
+        _check_finite(own)
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
     tree = fill({"train": like, "adaptive": {"mean_pose": mean_pose}}, own, where)
     return tree["train"], tree["adaptive"]["mean_pose"]
+
+
+def _check_finite(leaves: Mapping[str, np.ndarray]) -> None:
+    bad = [name for name, x in leaves.items() if x.dtype.kind == "f" and not np.isfinite(x).all()]
+    if bad:
+        raise ValueError(f"{bad[0]} holds numbers that are not finite")
 
 
 def check_fit(path: Path, cfg: PPOConfig, policy: PolicyParams) -> None:

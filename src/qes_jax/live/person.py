@@ -146,7 +146,7 @@ def load_person(folder: Path, name: str) -> Person:
         fields = json.loads(path.read_text(encoding="utf-8"))
         person = Person(**{k: _frozen(v) for k, v in fields.items()})
         numbers = [np.asarray(getattr(person, k), float) for k in ("eye_height", "floor", "arms", "turn", "offset")]
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path}: no measures of a person: {error}") from None
     shapes = [(), (), (), (2, 4), (2, 3)]
     if not all(n.shape == s and np.isfinite(n).all() for n, s in zip(numbers, shapes, strict=True)):

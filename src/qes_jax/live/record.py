@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from qes_jax.evaluate.stream import Follower, Pose
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.live.room import Room, assign
 from qes_jax.model.scene import Scene, make_piece
 from qes_jax.motion.build import make_clip
@@ -84,14 +84,18 @@ def load_session(path: Path) -> Session:
     try:
         with np.load(path, allow_pickle=False) as file:
             meta = json.loads(str(file["session"]))
-            arrays = {name: file[name] for name in ARRAYS}
+            arrays = {name: entry(file, name) for name in ARRAYS}
         if meta["version"] != VERSION:
             raise ValueError(f"version {meta['version']}, expected {VERSION}")
         scene = Scene(meta["scene"]["name"], tuple(make_piece(p) for p in meta["scene"]["pieces"]))
         n = len(arrays["op"])
         shapes = {"pos": (n, 3, 3), "quat": (n, 3, 4), "op": (n,), "since": ()}
-        if any(arrays[k].shape != s for k, s in shapes.items()) or len(arrays["qpos"]) != n or n < 2:
+        odd = [k for k, shape in shapes.items() if arrays[k].shape != shape]
+        if odd or arrays["qpos"].ndim != 2 or len(arrays["qpos"]) != n or n < 2:
             raise ValueError("arrays of different lengths")
+        for name in ("pos", "quat", "qpos", "placement"):
+            if arrays[name].dtype.kind not in "fiu" or not np.isfinite(arrays[name]).all():
+                raise ValueError(f"{name} holds what is no finite number")
         return Session(str(meta["policy"]), scene, float(meta["height"]), **arrays)
     except FileNotFoundError:
         raise

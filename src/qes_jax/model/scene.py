@@ -58,6 +58,8 @@ class Piece:
 
 def make_piece(fields: Mapping[str, Any]) -> Piece:
     """A piece from its fields as JSON has them, lists for tuples. Raises TypeError or ValueError at wrong ones."""
+    if not isinstance(fields, Mapping):
+        raise TypeError(f"expected the fields of a piece, got {fields!r:.80}")
     values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     return Piece(**values)
 

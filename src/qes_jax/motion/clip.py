@@ -9,7 +9,7 @@ from zipfile import is_zipfile
 
 import numpy as np
 
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.model.scene import Scene, make_piece
 
 VERSION = 1
@@ -133,7 +133,7 @@ def load_clip(path: str | Path) -> Clip:
         raise ClipError(f"{path}: not a clip file; experiments/import_motion.py makes clips of recordings")
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {k: file[k] for k in ("meta", *ARRAYS)}
+            arrays = {k: entry(file, k) for k in ("meta", *ARRAYS)}
     except KeyError as error:
         raise ClipError(f"{path}: no field {error}; is it a clip?") from None
     except FileNotFoundError:
@@ -159,7 +159,7 @@ def _parse_meta(path: Path, text: str) -> dict:
             raise ClipError(f"{path}: clip version {version}, this code reads version {VERSION}")
         pieces = tuple(make_piece(p) for p in meta["scene"]["pieces"])
         return {**meta, "scene": Scene(meta["scene"]["name"], pieces)}
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         if isinstance(error, ClipError):
             raise
         raise ClipError(f"{path}: field meta: {error}") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.model.character import HEIGHT, CharacterConfig
 from qes_jax.model.scene import SCENES, Scene
 from qes_jax.model.world import World, build_world
@@ -195,7 +195,7 @@ def load_track(path: str | Path) -> SensorTrack:
             meta = json.loads(str(file["track"]))
             if meta.pop("version") != VERSION:
                 raise RecordingError(f"{path}: not a track of version {VERSION}")
-            track = SensorTrack(**meta, pos=file["pos"], quat=file["quat"], valid=file["valid"])
+            track = SensorTrack(**meta, **{name: entry(file, name) for name in ("pos", "quat", "valid")})
             _check_track(path, track)
     except FileNotFoundError:
         raise

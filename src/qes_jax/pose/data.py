@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.model.world import World
 from qes_jax.motion.frames import slerp
 from qes_jax.motion.mirror import mirror_maps
@@ -117,7 +117,7 @@ def load_poses(path: Path) -> PoseSet:
     try:
         with np.load(path, allow_pickle=False) as file:
             sources = tuple(Source(**s) for s in json.loads(str(file["sources"])))
-            poses = PoseSet(file["qpos"], file["clip"], sources)
+            poses = PoseSet(entry(file, "qpos"), entry(file, "clip"), sources)
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such set of poses; make one: python experiments/pose.py data") from None
     except BROKEN as error:

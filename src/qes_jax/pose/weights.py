@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from qes_jax.files import BROKEN, save_npz
+from qes_jax.files import BROKEN, entry, save_npz
 from qes_jax.pose.paper import FEATURES, AutoEncoder, LatentSolver, Paper, Scale, columns_of
 from qes_jax.pose.prior import N_START, PriorParams, learned, start_params
 from qes_jax.pose.skeleton import SETS
@@ -55,7 +55,7 @@ def _load(path: Path, like: Tree) -> Tree:
     """A pytree of the shapes of `like`."""
     try:
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = {name: entry(file, name) for name in file.files}
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such weights") from None
     except BROKEN as error:

@@ -7,6 +7,7 @@ Every leaf is checked against its checksum at reading, so that a truncated or al
 checkpoint is taken.
 """
 
+import json
 import logging
 import shutil
 import zlib
@@ -57,7 +58,7 @@ class CheckpointStore:
         with ocp.Checkpointer(ocp.CompositeCheckpointHandler()) as writer:
             filled = {name: x for name, x in leaves.items() if x.size}  # Orbax takes no empty array
             arguments = ocp.args.Composite(
-                state=ocp.args.PyTreeSave(filled), meta=ocp.args.JsonSave({"user": dict(meta), "leaves": info})
+                state=ocp.args.PyTreeSave(filled), meta=ocp.args.JsonSave(_signed({"user": dict(meta), "leaves": info}))
             )
             writer.save(path, args=arguments, force=True)
         self._prune()
@@ -125,15 +126,25 @@ def load(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     Raises CheckpointError where anything is missing or differs from what was written.
     """
     described = _read_meta(path)
-    wanted = {name: x for name, x in described["leaves"].items() if 0 not in x["shape"]}
+    try:
+        return _leaves(path, described["leaves"]), described["user"]
+    except CheckpointError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointError(f"{path}: meta is not as it was written: {type(error).__name__} {error}") from error
+
+
+def _leaves(path: Path, described: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The leaves that were described when they were written, each as it was."""
+    wanted = {name: x for name, x in described.items() if 0 not in x["shape"]}
     leaves = _read(path, state=ocp.args.PyTreeRestore(restore_args={n: ocp.RestoreArgs(np.ndarray) for n in wanted}))
-    for name, expected in described["leaves"].items():
+    for name, expected in described.items():
         if name not in wanted:
             leaves[name] = np.zeros(expected["shape"], expected["dtype"])
         found = _describe(np.asarray(leaves[name]))
         if expected["crc32"] is not None and found != expected:
             raise CheckpointError(f"{path}: leaf {name} was written as {expected} and is read as {found}")
-    return leaves, described["user"]
+    return leaves
 
 
 def fill(like: Any, leaves: Mapping[str, np.ndarray], where: str) -> Any:
@@ -208,8 +219,20 @@ def _place(x: np.ndarray, like: Any, where: str) -> Any:
     return jax.device_put(x, sharding, may_alias=False) if spread else jnp.array(x)
 
 
+def _signed(content: dict[str, Any]) -> dict[str, Any]:
+    """The same with a checksum of its JSON."""
+    return content | {"crc32": zlib.crc32(json.dumps(content, sort_keys=True).encode())}
+
+
 def _read_meta(path: Path) -> dict[str, Any]:
-    return _read(path, meta=ocp.args.JsonRestore())
+    """What was said of a checkpoint, and its leaves' descriptions; those before version 0.3 have no checksum."""
+    found = _read(path, meta=ocp.args.JsonRestore())
+    expected = found.pop("crc32", None)
+    if not (isinstance(found.get("user"), dict) and isinstance(found.get("leaves"), dict)):
+        raise CheckpointError(f"{path}: meta is not as it was written: no user or no leaves")
+    if expected is not None and _signed(found)["crc32"] != expected:
+        raise CheckpointError(f"{path}: meta is not as it was written: its checksum differs")
+    return found
 
 
 def _read(path: Path, **item: Any) -> Any:

@@ -1,6 +1,7 @@
 """Typed configuration back from the JSON saved beside a run."""
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -71,7 +72,10 @@ def _plain(hint: Any, x: Any, where: str) -> Any:
     if hint is Path:
         return Path(_check(isinstance(x, str), x, where, "a path"))
     if hint is float and isinstance(x, int) and not isinstance(x, bool):
+        _check(abs(x) < 2**1000, x, where, "a number")
         return float(x)
+    if isinstance(x, float):
+        _check(math.isfinite(x), x, where, "a finite number")
     if hint in (int, float, str, bool, type(None)):
         expected = "null" if hint is type(None) else hint.__name__
         return _check(isinstance(x, hint) and (hint is bool or not isinstance(x, bool)), x, where, expected)
@@ -80,5 +84,5 @@ def _plain(hint: Any, x: Any, where: str) -> Any:
 
 def _check(good: bool, x: Any, where: str, expected: str) -> Any:
     if not good:
-        raise ValueError(f"{where}: expected {expected}, got {x!r}")
+        raise ValueError(f"{where}: expected {expected}, got {x!r:.200}")
     return x

@@ -1,9 +1,11 @@
 """The folder of one run: what lies where, how it is named, and how one is found again."""
 
 import dataclasses
+import fcntl
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -40,8 +42,22 @@ class RunFolder:
         """The saved configuration as plain JSON values (`runs.config.from_json` makes it typed). Raises ValueError."""
         try:
             return json.loads(self.config.read_text())
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ValueError(f"{self.config}: not a readable configuration: {error}") from error
+
+
+@contextmanager
+def held(run: RunFolder) -> Iterator[None]:
+    """Hold a run folder for this process alone; the system lets go of it however the process ends.
+
+    Raises ValueError where another process holds it.
+    """
+    with (run.path / "lock").open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"{run.path}: another process trains in this run folder: end it first") from None
+        yield
 
 
 def create(root: Path, preset: str, config: Any, now: datetime | None = None) -> RunFolder:

@@ -14,7 +14,7 @@ import numpy as np
 
 from qes_jax.runs.checkpoint import CheckpointStore
 from qes_jax.runs.failure import TrainingFailed, bad_metrics, dump
-from qes_jax.runs.folder import RunFolder
+from qes_jax.runs.folder import RunFolder, held
 from qes_jax.runs.metrics import MetricsWriter
 from qes_jax.runs.progress import Display, Silent
 from qes_jax.runs.stop import StopFlag
@@ -103,8 +103,18 @@ def train_loop(
 
     The train state given may be used up, as `program.iteration` does with its own. Writes run.metrics (a line an
     iteration) and run.checkpoints; a last checkpoint at the end and upon a stop request. Closes tracker and display.
-    Raises TrainingFailed with the path of a dump when an iteration raises or counts numbers that are not finite.
+    Raises TrainingFailed with the path of a dump when an iteration raises or counts numbers that are not finite,
+    ValueError where another process trains in the same folder.
     """
+    with held(run):
+        return _train(program, train_state, env_params, run, config, tracker, display, stop)
+
+
+def _train(
+    program: Program, train_state: TrainState, env_params: Params, run: RunFolder, config: LoopConfig,
+    tracker: Tracker | None, display: Display | None, stop: StopFlag | None,
+) -> Outcome:  # fmt: skip
+    """`train_loop` in a folder that is held."""
     tracker, display = tracker or NoTracker(), display or Silent()
     store = CheckpointStore(run.checkpoints, config.keep_last, config.best)
     now, lines = restore(program, store, train_state, env_params)

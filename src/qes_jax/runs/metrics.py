@@ -57,12 +57,15 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
     Raises ValueError that names the line which is not JSON.
     """
-    *lines, _ = path.read_text(encoding="utf-8").split("\n")
+    try:
+        *lines, _ = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not text: {error}") from None
     rows = []
     for i, line in enumerate(lines, start=1):
         try:
             rows.append(json.loads(line))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: line {i} is not JSON: {error}") from error
     return rows
 

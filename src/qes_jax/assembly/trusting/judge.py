@@ -17,7 +17,6 @@ Kind = Literal[
     "code run",
 ]  # fmt: skip
 FINE: tuple[Kind, ...] = ("clear error", "sound value")
-LONGEST = 1500  # letters of an error that still is clear
 
 
 class Verdict(NamedTuple):
@@ -32,7 +31,10 @@ class Hang(BaseException):
 
 
 def judge(read: Callable[[Path], Any], path: Path, folder: Path) -> Verdict:
-    """Read a file and say what came of it. An error is clear where it names a file of `folder` in a short text."""
+    """Read a file and say what came of it. An error is clear where it names a file of `folder`.
+
+    How long it is does not matter: `launch.explained` shortens it.
+    """
     try:
         return _sound(read(path))
     except Hang:
@@ -49,8 +51,6 @@ def _clear(error: Exception, folder: Path) -> Verdict:
     text = str(error)
     if isinstance(error, json.JSONDecodeError | UnicodeError) or not any(p.name in text for p in folder.rglob("*")):
         return Verdict("unclear error", f"{type(error).__name__} {_where(error)} names no file: {text[:120]}")
-    if len(text) > LONGEST:
-        return Verdict("unclear error", f"{type(error).__name__} {_where(error)} says {len(text)} letters")
     return Verdict("clear error")
 
 

@@ -8,8 +8,8 @@ HEAD = """# Bad input
 motions, rooms and networks are spoilt in one to three ways: bytes flipped, cut, doubled, inserted; numbers that are
 huge, negative, not finite or no numbers; words, lines and fields exchanged or missing; brackets nested thousands deep;
 arrays of another shape or type; headers that lie, pickles, bombs. Each is read in a process that may take 2 GiB and
-10 s more, where files that are written and code that is run are seen. What may come of it is a **clear error**, short
-and with the file's name, or a **sound value**, all of whose numbers are finite. All else is a finding, kept with its
+10 s more, where files that are written and code that is run are seen. What may come of it is a **clear error** that
+names the file, or a **sound value**, all of whose numbers are finite. All else is a finding, kept with its
 files: `python experiments/bench/trust.py --again FOLDER` reads them once more.
 """
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from qes_jax.files import BROKEN
+from qes_jax.files import BROKEN, entry
 from qes_jax.motion.formats.recording import RecordingError
 
 LARGEST = 1e9  # of what can be a place or an angle in any unit
@@ -31,7 +31,7 @@ def load_fields(path: Path, wanted: tuple[str, ...]) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             for field in (f for f in wanted if f in file):
-                arrays[field] = file[field]
+                arrays[field] = entry(file, field)
     except FileNotFoundError:
         raise
     except BROKEN as error:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from qes_jax.model.scene import Piece
+from qes_jax.motion.formats.arrays import LARGEST
 from qes_jax.motion.formats.recording import RecordingError
 from qes_jax.motion.formats.text import read_text
 
@@ -48,8 +49,8 @@ def _vertices(path: Path) -> np.ndarray:
                 rows.append([float(w) for w in words[1:4]])
             except ValueError:
                 raise RecordingError(f"{path}, line {number}: not a vertex: {line.strip()!r}") from None
-            if len(rows[-1]) != 3 or not np.isfinite(rows[-1]).all():
-                raise RecordingError(f"{path}, line {number}: a vertex needs three finite numbers: {line.strip()!r}")
+            if len(rows[-1]) != 3 or not (np.abs(rows[-1]) < LARGEST).all():
+                raise RecordingError(f"{path}, line {number}: a vertex needs three numbers: {line.strip()!r}")
     if not rows:
         raise RecordingError(f"{path}: no vertices; is it an OBJ mesh?")
     return np.array(rows)

@@ -3,6 +3,8 @@
 import zipfile
 from pathlib import Path
 
+from qes_jax.files import BROKEN
+
 ARCHIVES = (b"PK\x03\x04", b"\x1f\x8b", b"7z\xbc\xaf\x27\x1c", b"Rar!")
 START = 4096  # bytes that are looked at
 
@@ -26,7 +28,8 @@ def hint(path: Path) -> str:
 
 def _fields(path: Path) -> set[str]:
     """Names of an npz's arrays."""
-    if not zipfile.is_zipfile(path):
+    try:
+        with zipfile.ZipFile(path) as file:
+            return {Path(name).stem for name in file.namelist()}
+    except (*BROKEN, UnicodeDecodeError):
         return set()
-    with zipfile.ZipFile(path) as file:
-        return {Path(name).stem for name in file.namelist()}

@@ -61,7 +61,7 @@ def load_pose(path: Path, world: World) -> np.ndarray:
         version = content["version"]
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such pose") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise PoseError(f"{path}: not a pose: {type(error).__name__} {error}") from None
     if version != VERSION:
         raise PoseError(f"{path}: pose version {version}, this code reads version {VERSION}")
