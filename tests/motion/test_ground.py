@@ -120,6 +120,10 @@ def test_a_roots_offset_is_added_where_its_feet_then_stand(tmp_path: Path) -> No
     recording = read_recording(relative)[1]
     assert abs(lowest(recording)) < 0.05 and recording.notes[0].startswith("the root's OFFSET is added")
     assert "the floor" not in " ".join(recording.notes)
+    above = with_offset(
+        bvh(tmp_path, raised(stepper(), 0, 0, -0.35)), "0 60 0"
+    )  # with both it floats, without it is sunk
+    assert read_recording(above)[1].notes[0].startswith("the root's OFFSET is added")
     absolute = with_offset(bvh(tmp_path, stepper()), "0 92 0")
     recording = read_recording(absolute)[1]
     assert abs(lowest(recording)) < 0.05 and recording.notes[0].startswith("the root's OFFSET is not added")

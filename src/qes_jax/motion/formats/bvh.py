@@ -23,7 +23,7 @@ from qes_jax.motion.formats.skeleton import SkeletonMotion, snapshots
 from qes_jax.motion.formats.text import is_comment, read_start, read_text
 
 LICENCE = "unknown"
-CLEAR = 0.1  # [m]
+CLEAR, SUNKEN = 0.1, 1.5  # [m]; by how much a depth counts for more than a height
 END = "_end"  # of the names of end sites
 # [Hz] that a rounded frame time may stand for: at first the ones that most motions have, then those of films, then any.
 USUAL = (10, 12, 15, 20, 24, 25, 30, 40, 48, 50, 60, 72, 75, 80, 90, 96, 100, 120, 144, 150, 180, 200, 240, 250, 300)
@@ -87,11 +87,15 @@ def _moved_axes(nodes: list[Node], keep: list[int]) -> np.ndarray:
 
 
 def _nearer_floor(other: SkeletonMotion, plain: SkeletonMotion) -> bool:
-    """Whether one motion's lowest joints are clearly nearer to height zero than another's, if it is a body's."""
+    """Whether one motion's lowest joints are clearly nearer to height zero than another's, if it is a body's.
+
+    Below it counts for more: files have steps to stand on, and no pits.
+    """
     if not complete(find_roles(plain)[0]):
         return False
-    lows = [abs(float(np.percentile(snapshots(m)[..., 2].min(axis=1), 5))) for m in (other, plain)]
-    return lows[0] < lows[1] - CLEAR
+    lows = [float(np.percentile(snapshots(m)[..., 2].min(axis=1), 5)) for m in (other, plain)]
+    added, ignored = (max(low, -SUNKEN * low) for low in lows)
+    return added < ignored - CLEAR
 
 
 def _statements(lines: list[str]) -> Iterator[tuple[int, list[str]]]:
