@@ -2,17 +2,20 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
+from qes_jax.control import features
 from qes_jax.control.balance import Balance
 from qes_jax.control.body import load_body
 from qes_jax.control.clips import FPS, walk_clip
+from qes_jax.control.dynamics import read_dynamics
 from qes_jax.control.fast import Fast
 from qes_jax.control.gait import RANGES, STYLES, FootState, WalkParameters, approached, style
 from qes_jax.control.priority import strict
-from qes_jax.control.simulate import Push, Record, Stage
-from qes_jax.control.stride import Walker
+from qes_jax.control.simulate import Push, Record, Slope, Stage
+from qes_jax.control.stride import Walker, plumb
 from qes_jax.model.bodies import BODIES
 
 
@@ -110,3 +113,34 @@ def test_the_corners_of_the_ranges_walk(seed: int) -> None:
     ends = np.random.default_rng(seed).integers(0, 2, len(names))
     corner = WalkParameters(**{name: RANGES[name][end] for name, end in zip(names, ends, strict=True)})
     assert not _walked(corner, corner, 7.0).fell
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heading", [0.0, 90.0, 180.0, 300.0])
+def test_a_slope_of_eight_degrees_is_walked(heading: float) -> None:
+    body = load_body()
+    stage = Stage(body, Walker(body), Fast())
+    stage.slope = Slope(8.0, heading)
+    record = stage.run(9.0)
+    assert not record.fell and record.com[-1][0] > 4.0  # and goes on ahead
+
+
+def test_the_weight_line_meets_the_floor_below_the_body_along_gravity() -> None:
+    body = load_body()
+    stage = Stage(body, Balance(body), Fast())
+    slope = Slope(8.0, 90.0, start=0.0, end=1.0)
+    body.m.opt.gravity[:] = slope.gravity(2.0)
+    mujoco.mj_forward(body.m, stage.data)
+    d = read_dynamics(body, stage.data)
+    com, weight = features.com(d).value, features.weight(d).value
+    np.testing.assert_allclose(
+        (weight - com)[:2], [0.0, -com[2] * np.tan(np.radians(8.0))], atol=1e-12
+    )  # downhill: to the right
+    np.testing.assert_allclose(plumb(d) @ [0, 0, 1], -body.m.opt.gravity / 9.81, atol=1e-12)
+
+
+def test_a_slope_or_push_of_nan_is_told() -> None:
+    with pytest.raises(ValueError, match="slope"):
+        Slope(np.nan)
+    with pytest.raises(ValueError, match="impulse"):
+        Push((np.nan, 0.0), 1.0)

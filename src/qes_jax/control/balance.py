@@ -43,7 +43,7 @@ class Balance:
     def _com(self, d: Dynamics) -> list[Level]:
         """Over the centroid of the soles, at the height wanted."""
         c = self.config
-        com = features.com(d)
+        com = features.weight(d)
         middle = np.mean([sole_middle(d, i) for i in (0, 1)], axis=0)
         goal = np.array([*middle[:2], c.height * self.body.com_height])
         kp = np.array([c.com_kp, c.com_kp, c.height_kp])

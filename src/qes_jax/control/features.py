@@ -30,6 +30,17 @@ def com(d: Dynamics) -> Feature:
     return Feature(d.data.subtree_com[d.body.root].copy(), J @ d.qvel, J, d.bias[:3] / mass + gravity)
 
 
+@once
+def weight(d: Dynamics) -> Feature:
+    """The centre of mass, its place on the floor taken along gravity: on a slope that is not below it along Z.
+
+    Z is the floor's normal, and a slope tilts gravity: the pendulum c'' = g_z / h (c - p) + g_xy is
+    c'' = g_z / h (c + h g_xy / g_z - p).
+    """
+    at, (gx, gy, gz) = com(d), d.body.m.opt.gravity
+    return at._replace(value=at.value - at.value[2] / gz * np.array([gx, gy, 0.0]))
+
+
 def linear_momentum(d: Dynamics) -> Feature:
     """P = m dc/dt [kg m/s]. Its `value` is P, and dP/dt = J qacc + bias; `velocity` repeats P."""
     J = d.M[:3]

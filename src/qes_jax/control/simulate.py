@@ -13,6 +13,7 @@ from qes_jax.control import features
 from qes_jax.control.body import Body
 from qes_jax.control.dynamics import Dynamics, read_dynamics
 from qes_jax.control.priority import Solver
+from qes_jax.control.support import GRAVITY
 from qes_jax.control.tick import Outcome, Wish, solve
 
 LOW = 0.7  # of the standing height: a body whose centre of mass is lower has fallen
@@ -52,6 +53,29 @@ class Push:
         return np.array([*self.impulse, 0.0]) / self.duration * acts
 
 
+@dataclass(frozen=True)
+class Slope:
+    """The floor rises [deg] towards `heading` [deg]; it tips from level to that between two times [s].
+
+    Z stays the floor's normal and gravity is tilted: the same as a tilted floor. Raises ValueError from 45 degrees on.
+    """
+
+    degrees: float
+    heading: float = 0.0
+    start: float = 2.0
+    end: float = 5.0
+
+    def __post_init__(self) -> None:
+        if not (-45.0 < self.degrees < 45.0 and abs(self.heading) <= 360.0):
+            raise ValueError(f"slope: {self.degrees} degrees towards {self.heading}: expected -45 to 45, -360 to 360")
+
+    def gravity(self, time: float) -> np.ndarray:
+        """(3,) [m/s2] along the floor's axes."""
+        tilt = np.radians(self.degrees) * np.clip((time - self.start) / (self.end - self.start), 0.0, 1.0)
+        way = np.radians(self.heading)
+        return -GRAVITY * np.array([np.sin(tilt) * np.cos(way), np.sin(tilt) * np.sin(way), np.cos(tilt)])
+
+
 @dataclass
 class Record:
     """What happened, one entry a tick."""
@@ -87,11 +111,15 @@ class Stage:
         self.data = mujoco.MjData(body.m)
         self.data.qpos[:] = body.rest
         self.pushes: list[Push] = []
+        self.slope: Slope | None = None
+        body.m.opt.gravity[:] = (0.0, 0.0, -GRAVITY)
         self.record = Record(substeps * body.m.opt.timestep)
 
     def tick(self) -> Outcome:
         """Ask the controller once, then step. Raises FloatingPointError where the simulation fails."""
         m, data = self.body.m, self.data
+        if self.slope is not None:
+            m.opt.gravity[:] = self.slope.gravity(data.time)
         mujoco.mj_step1(m, data)
         d = read_dynamics(self.body, data)
         wish = self.controller(d, data.time)

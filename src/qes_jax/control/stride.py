@@ -11,7 +11,7 @@ from qes_jax.control import contact, features
 from qes_jax.control.balance import pose, scaled_momentum
 from qes_jax.control.body import Body, Foot
 from qes_jax.control.contact import level_frame, yaw_frame
-from qes_jax.control.dynamics import Dynamics
+from qes_jax.control.dynamics import Dynamics, skew
 from qes_jax.control.features import Feature
 from qes_jax.control.footstep import FOOTSTEPS, FootstepConfig, foresee
 from qes_jax.control.gait import NORMAL, FootState, WalkParameters, approached
@@ -116,7 +116,7 @@ class Walker:
         """Back to the path, level at the rate at which an inverted pendulum's capture point would return; height."""
         y, v, a = step.path(time - step.start)
         w, k, kz = self.walk.omega, self.gains.capture, self.gains.height_kp
-        com = features.com(d)
+        com = features.weight(d)
         place, velocity, acceleration = np.zeros((3, 3))
         place[:2], velocity[:2], acceleration[:2] = y, v, a
         place[2] = self._height(com.value[:2], step, time)
@@ -130,7 +130,7 @@ class Walker:
     def _trunk(self, d: Dynamics, step: Step) -> list[Level]:
         """Horizontal place of the neck relative to the centre of mass."""
         p, kp = step.parameters, self.gains.trunk_kp
-        goal = (yaw_frame(p.heading) @ self._neck)[:2] + p.trunk_offset * step.forward
+        goal = (plumb(d) @ yaw_frame(p.heading) @ self._neck)[:2] + p.trunk_offset * step.forward
         flat = Feature(*(x[:2] for x in features.neck(d)))
         return [setpoint(flat, goal, kp, critical(kp))]
 
@@ -184,15 +184,15 @@ class Walker:
 
     def _headings(self, d: Dynamics, p: WalkParameters) -> list[Level]:
         """Root and trunk stay upright and face the walk's way but for their turns, the head its own."""
-        g, parts, stride = self.gains, [], self._stride(d)
+        g, parts, stride, lean = self.gains, [], self._stride(d), plumb(d)
         for body in {self.body.root, self.body.trunk}:
             turn, rate = (-p.hip_turn if body == self.body.root else p.shoulder_turn) * stride
-            upright, velocity = yaw_frame(p.heading + turn) @ self._upright[body], np.array([0.0, 0.0, rate])
+            upright, velocity = lean @ yaw_frame(p.heading + turn) @ self._upright[body], np.array([0.0, 0.0, rate])
             now = features.orientation(d, body)
             parts.append(setpoint(now, upright, g.turn_kp, critical(g.turn_kp), g.turn_weight, velocity))
         facing = yaw_frame(p.heading + p.head_heading) @ pitch_frame(p.head_pitch) @ self._upright[self.body.head]
         turn = features.orientation(d, self.body.head)
-        return [*parts, setpoint(turn, facing, g.turn_kp, critical(g.turn_kp), g.turn_weight)]
+        return [*parts, setpoint(turn, lean @ facing, g.turn_kp, critical(g.turn_kp), g.turn_weight)]
 
     def _stride(self, d: Dynamics) -> np.ndarray:
         """(2,) [rad], [rad/s] half of how far the left thigh is before the right one, and its rate."""
@@ -213,6 +213,13 @@ class Walker:
 def one_row(direction: np.ndarray, level: Level) -> Level:
     """One direction (3,) of an objective of three rows."""
     return Level((direction @ level.A)[None], (direction @ level.b)[None])
+
+
+def plumb(d: Dynamics) -> np.ndarray:
+    """Rotation matrix that brings Z, the floor's normal, against gravity."""
+    up = -d.body.m.opt.gravity / np.linalg.norm(d.body.m.opt.gravity)
+    cross = skew(np.array([-up[1], up[0], 0.0]))  # of Z x up
+    return np.eye(3) + cross + cross @ cross / (1.0 + up[2])
 
 
 def pitch_frame(angle: float) -> np.ndarray:

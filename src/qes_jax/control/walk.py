@@ -104,7 +104,7 @@ class Walk:
         self.length = min(p.step_length, self.length + LONGER * self.size)
         forward, left = directions(p.heading)
         at, out = sole_middle(d, stance)[:2], 1.0 if stance == 1 else -1.0  # out: to the swing foot's side
-        com = features.com(d).value[:2]
+        com = features.weight(d).value[:2]
         path = self._path(com, at, 0.5 * self.length * forward, p, out, EVEN * sole_length(d, stance))
         following = min(p.step_length, self.length + LONGER * self.size) * forward
         across = p.hip_shift * out * left
@@ -156,7 +156,7 @@ def sole_length(d: Dynamics, side: int) -> float:
 
 def capture_point(d: Dynamics, omega: float) -> np.ndarray:
     """(2,) where a foot would have to stand for an inverted pendulum to come to rest over it (Pratt et al. 2006)."""
-    com = features.com(d)
+    com = features.weight(d)
     return capture(com.value[:2], com.velocity[:2], omega)
 
 

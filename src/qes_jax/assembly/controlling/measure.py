@@ -14,7 +14,7 @@ from qes_jax.control.gait import STYLES
 from qes_jax.control.jump import VARIANTS
 from qes_jax.control.leap import run_jump
 from qes_jax.control.priority import SOLVERS, Solver
-from qes_jax.control.simulate import Push, Record, Stage
+from qes_jax.control.simulate import Push, Record, Slope, Stage
 from qes_jax.control.stride import NEAR, Walker
 
 Row = dict[str, Any]
@@ -111,6 +111,18 @@ def jump(variant: str, seed: int, solver: str = "strict", body: str = "humanoid"
     """One standing jump; `seed` disturbs its start."""
     result, record = run_jump(load_body(body), VARIANTS[variant], lambda: solver_of(solver), seed)
     return {**general(record), **result._asdict()}
+
+
+def slope(size: float, heading: float, duration: float) -> Row:
+    """A normal walk along X on a floor that tips to `size` [degrees], rising towards `heading` [degrees]."""
+    b = load_body()
+    stage = Stage(b, walker := Walker(b), Fast())
+    stage.slope = Slope(size, heading)
+    record = stage.run(duration)
+    half = len(record.com) // 2
+    way = np.linalg.norm(record.com[-1][:2] - record.com[half][:2])
+    speed = float(way / ((len(record.com) - half) * record.dt))
+    return {**general(record), "steps": walker.walk.steps, "speed": speed, "fallbacks": stage.solver.fallbacks}
 
 
 def pushes(motion: str, size: float, start: float, directions: int, watch: float) -> Row:

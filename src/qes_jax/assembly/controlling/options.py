@@ -26,6 +26,10 @@ class Options:
     """[degrees] where the push goes: 0 forward, 90 to the left."""
     push_time: float = 3.0
     """[s] when."""
+    slope: float = 0.0
+    """[degrees] the floor rises towards `slope_heading`; it tips from level to that between 2 and 5 s."""
+    slope_heading: float = 0.0
+    """[degrees] 0 uphill, 90 the hill to the left, 180 downhill."""
     solver: Literal["strict", "kanoun", "weighted", "algorithm1"] = "strict"
     """strict is the fast one; algorithm1 is the paper's, to the letter and slow."""
     seed: int | None = None

@@ -18,6 +18,7 @@ BODIES = ("humanoid_arms2", "infant", "ostrich", "dinosaur", "humanoid_legs2", "
 WALKING = (3.0, 3.3)  # [s] when a walker is pushed: half a step apart
 DOUBLED = ("humanoid_arms2", "humanoid_legs2", "humanoid_limbs2")
 OTHER_JUMPS = ("twist", "split", "forward")
+SLOPES = [(size, way) for size in (4.0, 8.0) for way in (0, 90, 180, 270)]  # [degrees]
 Task = tuple[str, str, tuple]  # a row's name, the function of measure.py, its arguments
 
 
@@ -33,6 +34,7 @@ def tasks(quick: bool) -> list[Task]:
     found += [(f"jump/{v}/{seed}", "jump", (v, seed)) for v in OTHER_JUMPS for seed in range(few)]
     found += [(f"jump/up {b}/{seed}", "jump", ("up", seed, "strict", b)) for b in DOUBLED for seed in range(few)]
     found += [(f"walk/{b}/normal", "walk", (b, "normal", seconds)) for b in BODIES]
+    found += [(f"slope/{size:g}/{way}", "slope", (size, way, 6.0 if quick else 20.0)) for size, way in SLOPES]
     return found + [_push("walk", size, at, quick) for size in (10.0, 30.0) for at in WALKING if not quick]
 
 

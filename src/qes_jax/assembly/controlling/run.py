@@ -16,7 +16,7 @@ from qes_jax.control.gait import STYLES, style
 from qes_jax.control.jump import VARIANTS, Jump
 from qes_jax.control.leap import watch_jump
 from qes_jax.control.priority import SOLVERS, Solver
-from qes_jax.control.simulate import LOW, Controller, Push, Record, Stage
+from qes_jax.control.simulate import LOW, Controller, Push, Record, Slope, Stage
 from qes_jax.control.stride import Walker
 from qes_jax.files import replacing, save_npz
 
@@ -52,6 +52,8 @@ def make_stage(options: Options) -> Stage:
     if options.push:
         angle = np.radians(options.push_angle)
         stage.pushes = [Push((options.push * np.cos(angle), options.push * np.sin(angle)), options.push_time)]
+    if options.slope:
+        stage.slope = Slope(options.slope, options.slope_heading)
     if options.seed is not None:
         rng = np.random.default_rng(options.seed)
         stage.data.qpos[body.qpos] += rng.normal(scale=0.02, size=len(body.qpos))
@@ -81,7 +83,8 @@ def measure(record: Record, stage: Stage, options: Options) -> dict[str, Any]:
     simulated = record.time[-1] + record.dt
     metrics = {
         "motion": options.motion, "style": options.style, "variant": options.variant, "body": options.body,
-        "solver": options.solver, "push": options.push, "fell": record.fell, "duration_s": round(simulated, 3),
+        "solver": options.solver, "push": options.push, "slope": options.slope, "fell": record.fell,
+        "duration_s": round(simulated, 3),
         "solve_ms_median": float(np.median(solve_ms)), "solve_ms_p99": float(np.percentile(solve_ms, 99)),
         "realtime_factor": simulated / record.cpu_s, "realtime_factor_wall": simulated / record.wall_s,
         "infeasible_ticks": int(np.sum(~np.array(record.feasible))),

@@ -23,6 +23,7 @@ def page(rows: Rows, missing: list[str], quick: bool) -> str:
         "## The gait of the normal walk", gait(rows),
         "## Standing jump", jumps(rows),
         "## Strict against weighted priorities", compared(rows),
+        "## Slopes", slopes(rows),
         "## Pushes", pushes(rows),
     ]  # fmt: skip
     return "\n\n".join(p for p in parts if p)
@@ -53,6 +54,10 @@ def failures(rows: Rows) -> list[str]:
         if row["fell"]:
             _, body, style = name.split("/")
             found.append(f"Walk of {body}, style {style}: falls after {row['duration_s']:.1f} s.")
+    for name, row in of(rows, "slope").items():
+        if row["fell"]:
+            _, size, way = name.split("/")
+            found.append(f"Slope of {size} degrees rising towards {way}: falls after {row['duration_s']:.1f} s.")
     for variant, group in by_variant(rows).items():
         if fallen := sum(r["fell"] for r in group):
             found.append(f"Jump {variant}: falls in {fallen} of {len(group)} starts.")
@@ -87,6 +92,22 @@ def walks(rows: Rows) -> str:
         for name, r in of(rows, "walk").items()
     ]  # fmt: skip
     note = "Speed is that of the second half. Other bodies use the human's parameters, scaled by height."
+    return table(head, lines) + "\n\n" + note
+
+
+def slopes(rows: Rows) -> str:
+    """A row for each slope."""
+    head = ["degrees", "rises towards", "fell", "s", "steps", "m/s"]
+    lines = [
+        [*name.split("/")[1:], "**yes**" if r["fell"] else "no", f"{r['duration_s']:.0f}", str(r["steps"]),
+         f"{r['speed']:.2f}"]
+        for name, r in of(rows, "slope").items()
+    ]  # fmt: skip
+    note = (
+        "The human's normal walk. The floor tips from level to the slope between 2 and 5 s; 0 is uphill, 90 a hill to "
+        "the left, 180 downhill. The controller is told the slope, as a sole that lies flat and a sense of gravity "
+        "would; it is the same everywhere: single steps and boxes underfoot are not met."
+    )
     return table(head, lines) + "\n\n" + note
 
 
