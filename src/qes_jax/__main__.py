@@ -7,6 +7,7 @@ COMMANDS = {  # name: module of qes_jax.commands, what it does
     "train": ("train", "train a policy on clips"),
     "sweep": ("sweep", "run a sweep on this machine, or gather what runs came to"),
     "evaluate": ("evaluate", "measure a policy on clips and recordings: tables, plots, playback"),
+    "evaluate-folder": ("evaluate_folder", "the same on every recording of a folder, by group"),
     "tables": ("tables", "train and measure what a table of the paper takes, over several seeds"),
     "view": ("view", "look at clips and policies in the browser, or as a page or a picture"),
     "live": ("live", "be the user: a body follows your headset, or your mouse, in the browser"),

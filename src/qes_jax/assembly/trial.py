@@ -41,11 +41,11 @@ def make_trial(trained: Trained, clips: list[Clip], seconds: float) -> Trial:
     clips = of_height(clips, trained.config.character.height)
     longer = continued(clips, seconds)
     task, params = make_task(trained.config, longer)
-    _check_sight(trained, task, params)
+    check_sight(trained, task, params)
     return Trial(clips, longer, task, params._replace(mean_pose=trained.mean_pose), 1.0 / task.config.ctrl_dt)
 
 
-def _check_sight(trained: Trained, task: Task, params: EnvParams) -> None:
+def check_sight(trained: Trained, task: Task, params: EnvParams) -> None:
     """Raises ValueError where the policy does not see what there is to be seen."""
     _, seen = jax.eval_shape(task.reset, params, jax.random.key(0))
     given, known = seen.policy.shape[0], trained.policy.mean.shape[0]

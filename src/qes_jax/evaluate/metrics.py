@@ -30,7 +30,9 @@ from qes_jax.evaluate.rollout import Tracked
 
 THRESHOLDS = (0.8, 0.5)  # [m]
 FEW = 8  # episodes below which no interval is given, our choice
+SHARES = ("success_20s", "success_30s", "to_end")  # fields of Scores that are shares of episodes
 Z95 = 1.959964
+AT_ONCE = 1_000_000  # counts that a bootstrap draws at once
 
 
 class Estimate(NamedTuple):
@@ -51,6 +53,7 @@ class Scores:
     n: int  # episodes
     success_20s: Estimate
     success_30s: Estimate
+    to_end: Estimate  # success to the end of what was followed, however long that is
     mean_tracked_s: Estimate  # of at most 30 s
     mean_frames: Estimate  # the same in frames
     error_cm: Estimate
@@ -121,6 +124,7 @@ def scores(tracked: Tracked, threshold: float, fps: float) -> Scores:
         n=tracked.error.shape[1],
         success_20s=success_rate(span, in_20s) if longest >= in_20s else NOTHING,
         success_30s=success_rate(span, in_30s) if longest >= in_30s else NOTHING,
+        to_end=success_rate(span, longest),
         mean_tracked_s=times(frames, 1.0 / fps),
         mean_frames=frames,
         error_cm=times(mean_before(tracked.error, span), 100.0),
@@ -151,11 +155,18 @@ def likeness_scores(found: Likeness, span: Span, fps: float) -> dict[str, Estima
 
 
 def over_groups(groups: Iterable[Scores]) -> Scores:
-    """Each metric's mean over groups of episodes (clips, say), of those that have it; `n` is the number of groups."""
+    """Each metric's mean over groups of episodes (clips, say), of those that have it; `n` is the number of groups.
+
+    Intervals are of groups: a bootstrap, and for shares of episodes Wilson's with as many trials as there are groups,
+    as if all of a group's episodes ended alike.
+    """
     groups = list(groups)
-    names = [f.name for f in fields(Scores) if f.name != "n"]
-    values = {name: np.array([getattr(g, name).value for g in groups]) for name in names}
-    return Scores(len(groups), **{name: bootstrap(x[np.isfinite(x)]) for name, x in values.items()})
+    found = {}
+    for name in (f.name for f in fields(Scores) if f.name != "n"):
+        values = np.array([getattr(g, name).value for g in groups])
+        values = values[np.isfinite(values)]
+        found[name] = wilson(values.sum(), len(values)) if name in SHARES else bootstrap(values)
+    return Scores(len(groups), **found)
 
 
 def times(estimate: Estimate, factor: float) -> Estimate:
@@ -163,7 +174,7 @@ def times(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(*(factor * x for x in estimate))
 
 
-def wilson(successes: int, n: int) -> Estimate:
+def wilson(successes: float, n: int) -> Estimate:
     """Share with Wilson's score interval (Wilson 1927): (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)."""
     if n == 0:
         return NOTHING
@@ -181,11 +192,10 @@ def bootstrap(values: np.ndarray, weight: np.ndarray | None = None, draws: int =
     weight = np.ones(len(values)) if weight is None else weight
     if len(values) == 0 or weight.sum() == 0:
         return NOTHING
-    rng = np.random.default_rng(0)
-    means = []
-    for _ in range(draws):
-        count = rng.poisson(1.0, len(values))
-        total = count @ weight
-        means += [(count @ values) / total] if total else []
-    low, high = np.percentile(means, [2.5, 97.5]) if means else (np.nan, np.nan)
+    rng, both = np.random.default_rng(0), np.stack([values, weight], axis=1).astype(np.float64)
+    at_once = max(1, AT_ONCE // len(values))
+    sums = [rng.poisson(1.0, (min(at_once, draws - k), len(values))) @ both for k in range(0, draws, at_once)]
+    total, weights = np.concatenate(sums).T
+    means = total[weights > 0] / weights[weights > 0]
+    low, high = np.percentile(means, [2.5, 97.5]) if len(means) else (np.nan, np.nan)
     return Estimate(float(values.sum() / weight.sum()), float(low), float(high))

@@ -30,7 +30,7 @@ LIKENESS = {
     "user_fast_share": ("the user's", 100.0, 1),
     "steps_per_s": ("steps/s", 1.0, 2),
     "user_steps_per_s": ("the user's", 1.0, 2),
-    "steps_ratio": ("ratio", 1.0, 2),
+    "steps_ratio": ("steps, of the user's", 1.0, 2),
     "flying": ("no foot down [%]", 100.0, 1),
     "user_flying": ("the user's", 100.0, 1),
     "watt": ("power [W]", 1.0, 0),
@@ -67,6 +67,17 @@ def as_values(found: Scores) -> dict[str, Any]:
     values = {name: e[0] for name, e in estimates.items()}
     intervals = {name: e[1:] for name, e in estimates.items()}
     return {"episodes": found.n, "too_few": found.n < FEW, **values, "intervals": intervals}
+
+
+def from_values(values: Mapping[str, Any]) -> Scores:
+    """`as_values` read back."""
+
+    def number(x: float | None) -> float:
+        return np.nan if x is None else x
+
+    names = [f.name for f in fields(Scores) if f.name != "n"]
+    estimates = {name: Estimate(*map(number, (values[name], *values["intervals"][name]))) for name in names}
+    return Scores(values["episodes"], **estimates)
 
 
 def markdown(found: Results) -> str:

@@ -39,3 +39,33 @@ class Options:
     """Write the weights alone into this folder, in the form in which they are shipped."""
     root: Path = Path("runs")
     """Where run folders lie."""
+
+
+@dataclass(frozen=True)
+class FolderOptions:
+    """Follow every recording of a folder, whatever its formats; tell by group where a policy fails.
+
+    Recordings are imported once, results kept by policy: an interrupted command goes on where it was.
+    """
+
+    run: tyro.conf.Positional[str]
+    """A run folder, its name below root, "latest", or the name of shipped weights."""
+    folder: tyro.conf.Positional[Path]
+    """Recordings at any depth: BVH, ASF/AMC, glTF, AMASS, DeepMimic, points, headsets, clips of ours."""
+    groups: str | None = None
+    """A regular expression whose groups find what a recording is of in its path, or parts of its name between
+    underscores by number ("2,3"): a table each. By sub-folder without."""
+    limit: int | None = None
+    """At most so many recordings, evenly taken of all."""
+    starts: int = 4
+    """How many start frames of each recording, at even distances."""
+    seconds: float = 30.0
+    """How long each start is followed; shorter recordings are continued."""
+    workers: int = 1
+    """Processes that import."""
+    clips: Path | None = None
+    """Where imported clips are kept; below out if not given."""
+    out: Path | None = None
+    """Folder of all that is written; ROOT/RUN-on-FOLDER if not given."""
+    root: Path = Path("runs")
+    """Where run folders lie."""
