@@ -118,7 +118,7 @@ def replay(session: Session, follower: Follower) -> np.ndarray:
 
 def session_clip(session: Session, room: Room, name: str) -> Clip:
     """The longest stretch without a fall as a clip of the body that was simulated. Raises ValueError if it is none."""
-    starts = [int(session.since), *(np.flatnonzero(session.op == RESET) + 1), len(session.op)]
+    starts = [int(session.since), *(np.flatnonzero(session.op == RESET) + 1), len(session.op) + 1]
     starts = sorted({max(s, int(session.since)) for s in starts})
     first, last = max(pairwise(starts), key=lambda s: s[1] - s[0])
     if last - first < 3:

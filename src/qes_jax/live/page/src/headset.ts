@@ -25,6 +25,7 @@ export async function canEnter(): Promise<string> {
 export class Headset {
   private recentred = 0; // samples that still say so
   private pressed = new Set<string>();
+  private known = new Set<number>(); // points whose position was measured, not guessed
 
   private constructor(
     readonly session: XRSession,
@@ -44,18 +45,24 @@ export class Headset {
   /** Where headset and controllers are in this frame. */
   read(time: number, frame: XRFrame): Omit<Sample, "seq"> {
     const viewer = frame.getViewerPose(this.space);
-    const points: Pose[] = [viewer && !viewer.emulatedPosition ? poseOf(viewer.transform) : null, null, null];
+    const points: Pose[] = [viewer ? this.seen(0, viewer) : null, null, null];
     for (const source of this.session.inputSources) {
       const hand = ["left", "right"].indexOf(source.handedness);
       if (hand < 0) continue;
       const pose = source.gripSpace && frame.getPose(source.gripSpace, this.space);
-      if (pose && !pose.emulatedPosition) points[1 + hand] = poseOf(pose.transform);
+      if (pose) points[1 + hand] = this.seen(1 + hand, pose);
       this.press(hand, source.gamepad);
     }
     const visible = this.session.visibilityState === "visible";
     const buttons = this.recentred > 0 ? RECENTRED : 0;
     this.recentred = Math.max(0, this.recentred - 1);
     return { t: time / 1000, visible, buttons, points };
+  }
+
+  /** A position that is guessed is none, unless this device has only such. */
+  private seen(point: number, pose: XRPose): Pose {
+    if (!pose.emulatedPosition) this.known.add(point);
+    return pose.emulatedPosition && this.known.has(point) ? null : poseOf(pose.transform);
   }
 
   private press(hand: number, gamepad: Gamepad | undefined): void {

@@ -31,7 +31,7 @@ export class Stage {
 
   constructor(canvas: HTMLCanvasElement) {
     const fast = (this.fast = hasGraphicsCard());
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: fast, stencil: true });
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: fast, stencil: true, preserveDrawingBuffer: !fast });
     this.renderer.setPixelRatio(fast ? Math.min(devicePixelRatio, 2) : 1);
     this.renderer.xr.enabled = true;
     this.renderer.xr.setReferenceSpaceType("local-floor");
@@ -104,7 +104,9 @@ export class Stage {
       mesh.frustumCulled = false;
       mesh.userData.body = number;
       this.room.add(mesh);
-      this.image.add(imageOf(mesh));
+      const twin = imageOf(mesh);
+      if (number === 0) twin.onBeforeRender = (renderer) => renderer.clearDepth(); // what stands behind the glass
+      this.image.add(twin);
       return mesh;
     });
   }
@@ -188,7 +190,9 @@ export class Stage {
 
 /** Without one, shadows, smooth edges and most pictures are left out. */
 function hasGraphicsCard(): boolean {
-  return document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true }) !== null;
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const names = gl?.getExtension("WEBGL_debug_renderer_info");
+  return !names || !/swiftshader|llvmpipe|software/i.test(String(gl?.getParameter(names.UNMASKED_RENDERER_WEBGL)));
 }
 
 function floor(): THREE.Group {
