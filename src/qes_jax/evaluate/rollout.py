@@ -143,18 +143,21 @@ def track_chunk(
     return _pad(jax.tree.map(lambda *x: np.concatenate(x)[:n_frames], *rows), n_frames)
 
 
-def begin(task: Task, params: EnvParams, starts: jax.Array) -> Carry:
-    """Episodes (B,) at their start frames, exactly as in the reference. `task` is one of `evaluation_task`."""
-    key = jax.random.PRNGKey(0)  # nothing is drawn
+def begin(task: Task, params: EnvParams, starts: jax.Array, key: jax.Array | None = None) -> Carry:
+    """Episodes (B,) at their start frames, exactly as in the reference where `task` is one of `evaluation_task`.
+
+    Where it is not, a key draws for each of them what its config randomises at a reset.
+    """
+    keys = jax.random.split(jax.random.PRNGKey(0) if key is None else key, len(starts))
     gauge, layout = make_gauge(task.engine.world, task.config.ctrl_dt), task.engine.world.layout
 
-    def one(frame: jax.Array) -> Carry:
+    def one(frame: jax.Array, key: jax.Array) -> Carry:
         state, _ = task.reset_at(params, frame, key)
         own, user = own_pose(layout, state), user_pose(params.reference, frame)
         before = jnp.stack([jnp.full_like(own.linvel, jnp.nan), own.linvel])
         return Carry(state, state, before, remember(gauge, own), remember(gauge, user))
 
-    return jax.vmap(one)(starts)
+    return jax.vmap(one)(starts, keys)
 
 
 def track_step(task: Task, act: Act, params: EnvParams, policy: Any, carry: Carry) -> tuple[Carry, Tracked]:

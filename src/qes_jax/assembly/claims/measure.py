@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from qes_jax.assembly.claims.grid import Family
 from qes_jax.assembly.clips import find_clips
 from qes_jax.assembly.trained import Trained, load_trained
 from qes_jax.assembly.trial import Trial, make_trial
+from qes_jax.evaluate.places import Moved, track_moved
 from qes_jax.evaluate.rollout import Tracked, track
 from qes_jax.evaluate.starts import all_starts, clip_of_start, even_starts
 from qes_jax.evaluate.tables import as_values, results
@@ -86,9 +88,18 @@ def followers(how: Protocol) -> dict[str, Callable]:
     """How starts are followed, by where the furniture stands: (trained, trial, starts, frames) -> errors of episodes,
     and for each of those (B,) which start it is of.
     """
-    return {RECORDED: _recorded}
+    unseen = {UNSEEN: partial(_unseen, how)} if how.places else {}
+    return {RECORDED: _recorded} | unseen
 
 
 def _recorded(trained: Trained, trial: Trial, starts: np.ndarray, n_frames: int) -> tuple[Tracked, np.ndarray]:
     tracked = track(trial.task, trial.params, trained.act, trained.policy, starts, n_frames)
     return tracked, np.arange(len(starts))
+
+
+def _unseen(
+    how: Protocol, trained: Trained, trial: Trial, starts: np.ndarray, n_frames: int
+) -> tuple[Tracked, np.ndarray]:
+    moved = Moved(how.places, how.place_spread)
+    tracked = track_moved(trial.task, trial.params, trained.act, trained.policy, starts, n_frames, moved)
+    return tracked, np.tile(np.arange(len(starts)), how.places)
