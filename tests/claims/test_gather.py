@@ -88,7 +88,8 @@ def test_a_page_of_the_full_setting_alone_compares_nothing() -> None:
 
 def test_success_is_plotted_with_its_intervals_where_there_are_some() -> None:
     rows = {"chair": {"full": Estimate(0.9, 0.8, 1.0), "no_contact": Estimate(0.4, np.nan, np.nan)}, "couch": {}}
-    (ax,) = by_setting(rows, "success", 100.0).axes
+    figure = by_setting(rows, "success")
+    (ax,) = figure.axes
     assert ax.get_legend_handles_labels()[1] == ["full", "no_contact"]
     bars = [c.lines[2][0].get_segments()[0][:, 0] for c in ax.containers]
     assert bars[0] == pytest.approx([80.0, 100.0])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from qes_jax.assembly.claims.grid import CLIMBING, COMMON, FAMILIES, SETTINGS, base_config, choose, part, runs
+from qes_jax.assembly.claims.grid import CLIMBING, COMMON, FAMILIES, SETTINGS, base_config, choose, runs
 from qes_jax.assembly.claims.measure import measured, protocol
 from qes_jax.assembly.claims.training import finished, open_run
 from qes_jax.assembly.clips import own_clips
@@ -37,13 +37,6 @@ def test_tables_share_the_runs_of_the_full_setting() -> None:
     assert [len(f) for f in folders.values()] == [5, 20, 15]
     assert folders[2] < folders[3] and folders[2] < folders[4]
     assert Path("runs/no_contact_seed3_0.001M") in folders[3]
-
-
-@pytest.mark.parametrize("of", [1, 3, 7, 40])
-def test_each_run_is_in_exactly_one_part(of: int) -> None:
-    every = runs(3, BASE, 5, Path("runs"))
-    parts = [run for index in range(of) for run in part(every, index, of)]
-    assert sorted(str(r.folder) for r in parts) == sorted(str(r.folder) for r in every)
 
 
 def test_recorded_climbs_are_a_family_of_their_own() -> None:

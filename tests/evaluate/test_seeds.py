@@ -28,6 +28,11 @@ def test_one_seed_has_a_value_and_no_interval() -> None:
     assert np.isnan(half_width(np.ones((1, 4)))).all()
 
 
+def test_seeds_that_all_agree_have_no_interval_either() -> None:
+    value, low, high = over_seeds([0.3, 0.3, 0.3])
+    assert value == pytest.approx(0.3) and np.isnan(low) and np.isnan(high)
+
+
 def test_no_interval_leaves_what_the_quantity_can_be() -> None:
     assert over_seeds([0.0, 0.1, 0.9], 0.0, 1.0)[1:] == (0.0, 1.0)
 

@@ -49,8 +49,8 @@ def _aligned(seeds: Sequence[Rows], metric: str, x: str) -> tuple[np.ndarray, np
     return at, np.stack([np.interp(at, c[:, 0], c[:, 1]) for c in curves])
 
 
-def by_setting(rows: Mapping[str, Mapping[str, Estimate]], label: str, factor: float = 1.0) -> Figure:
-    """rows: line -> setting -> estimate. A dot with its interval for each setting (colour), lines from above.
+def by_setting(rows: Mapping[str, Mapping[str, Estimate]], label: str) -> Figure:
+    """rows: line -> setting -> a share of at most 1. A dot with its interval for each setting (colour), from above.
 
     An estimate without interval is a dot alone, one that is not there leaves a gap.
     """
@@ -59,12 +59,16 @@ def by_setting(rows: Mapping[str, Mapping[str, Estimate]], label: str, factor: f
     ax = figure.subplots()
     for i, setting in enumerate(settings):
         at = np.arange(len(rows)) + 0.7 * ((i + 0.5) / len(settings) - 0.5)
-        value, low, high = factor * np.array([e.get(setting, NOTHING) for e in rows.values()]).T
+        value, low, high = 100.0 * np.array([e.get(setting, NOTHING) for e in rows.values()]).T
         error = np.nan_to_num([value - low, high - value])
         ax.errorbar(value, at, xerr=error, fmt="o", markersize=4, elinewidth=1.2, capsize=2, label=setting)
     ax.set_yticks(range(len(rows)), list(rows))
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    _finish(ax, label, "")
+    ax.set_xlim(-2, 102)
+    ax.set_xlabel(label)
+    ax.grid(alpha=0.3, axis="x")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=max(len(settings), 1), frameon=False, fontsize=9)
     return figure
 
 

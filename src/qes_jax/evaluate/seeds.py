@@ -34,14 +34,17 @@ def half_width(values: Any) -> np.ndarray:
 
 
 def over_seeds(values: Sequence[float], least: float = -np.inf, most: float = np.inf) -> Estimate:
-    """Mean over seeds, with its interval within what the quantity can be. One seed has a value and no interval."""
-    values = np.array([x for x in values if np.isfinite(x)], float)
-    if len(values) == 0:
+    """Mean over seeds, with its interval within what the quantity can be.
+
+    No interval follows from one seed, nor from seeds that all agree: nothing tells how far others would be.
+    """
+    known = np.array([x for x in values if np.isfinite(x)], float)
+    if len(known) == 0:
         return NOTHING
-    mean, half = float(values.mean()), float(half_width(values))
-    return Estimate(mean, max(mean - half, least), min(mean + half, most)) if half == half else NOTHING._replace(
-        value=mean
-    )  # fmt: skip
+    mean, half = float(known.mean()), float(half_width(known))
+    if not half > 1e-12 * abs(mean):
+        return NOTHING._replace(value=mean)
+    return Estimate(mean, max(mean - half, least), min(mean + half, most))
 
 
 def paired(first: Mapping[int, float], other: Mapping[int, float]) -> Paired:

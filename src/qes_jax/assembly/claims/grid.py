@@ -88,8 +88,8 @@ def base_config(preset: str, families: Mapping[str, Family], samples: int | None
 
 
 def tiny(config: RunConfig) -> RunConfig:
-    """The same with networks of a few units."""
-    return replace(config, ppo=replace(config.ppo, actor_hidden=(32,), critic_hidden=(32,)))
+    """The same with networks of a few units, and two points of its learning curve."""
+    return replace(config, evaluate_every=4, ppo=replace(config.ppo, actor_hidden=(32,), critic_hidden=(32,)))
 
 
 def runs(table: int, base: RunConfig, seeds: int, root: Path) -> list[Run]:
@@ -98,10 +98,3 @@ def runs(table: int, base: RunConfig, seeds: int, root: Path) -> list[Run]:
         raise ValueError(f"seeds is {seeds}: expected at least 1")
     configs = [replace(base, ablation=a, seed=s) for s in range(seeds) for a in SETTINGS[table]]
     return [Run(c, root / f"{c.ablation}_seed{c.seed}_{c.samples / 1e6:g}M") for c in configs]
-
-
-def part(all_runs: Sequence[Run], index: int, of: int) -> list[Run]:
-    """The runs of part `index` of `of`: all of them, once, over the parts. Raises ValueError."""
-    if of < 1 or not 0 <= index < of:
-        raise ValueError(f"--index {index} --of {of}: expected an index from 0 to one less than the number of parts")
-    return list(all_runs[index::of])

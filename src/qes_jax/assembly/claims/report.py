@@ -41,7 +41,7 @@ def facts(todo: Sequence[Run], how: Protocol, lacking: Sequence[str]) -> list[st
     found = [
         f"{seeds} seeds of {config.samples:,} samples each, preset `{config.preset}`, on all families together; "
         f"up to {how.starts} even starts of each family, followed for {how.seconds:g} s. Values are means over seeds, "
-        "in brackets the 95 % interval over seeds (Student's t, of the few seeds there are).",
+        "in brackets the 95 % interval over seeds (Student's t), where there are several and they differ.",
     ]
     found.append("Evaluated on clips held out from training.")
     if trained_on:
@@ -95,10 +95,10 @@ def plot(out: Path, name: str, trained: Sequence[Run], cells: Cells) -> None:
         if rows and all(any(r.get(metric) is not None for r in seed) for seeds in rows.values() for seed in seeds):
             figure = figures.learning_curves(rows, metric, label)
             figure.savefig(out / f"{name}_{metric.removeprefix('eval/')}.png", dpi=130)
-    heading, factor, _ = COLUMNS[PLOTTED]
+    heading, _, _ = COLUMNS[PLOTTED]
     found: dict[str, dict] = {}
     for key, metrics in cells.items():
         if key.threshold == AT:
             line = f"{key.family}, {key.places}"
             found.setdefault(line, {})[key.setting] = estimate(PLOTTED, metrics.get(PLOTTED, {}))
-    figures.by_setting(found, f"{heading}, fails beyond {AT} m", factor).savefig(out / f"{name}_success.png", dpi=130)
+    figures.by_setting(found, f"{heading}, fails beyond {AT} m").savefig(out / f"{name}_success.png", dpi=130)

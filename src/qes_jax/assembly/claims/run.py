@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 
-from qes_jax.assembly.claims.grid import TINY, Run, base_config, choose, part, runs, tiny
+from qes_jax.assembly.claims.grid import TINY, Run, base_config, choose, runs, tiny
 from qes_jax.assembly.claims.measure import Protocol, measure, measured, protocol
 from qes_jax.assembly.claims.options import Options
 from qes_jax.assembly.claims.report import write
 from qes_jax.assembly.claims.training import train
+from qes_jax.assembly.sweeping.grid import share
 
 
 def make_table(options: Options, environment: Mapping[str, str]) -> int:
     """All of it, or one part. Returns 1 where a training failed, else 0."""
     todo, how = plan(options)
-    failed = work(part(todo, options.index, options.of), how, options, environment) if options.train else []
+    failed = work(share(todo, options.index, options.of), how, options, environment) if options.train else []
     there = {(r.setting, r.config.seed): found for r in todo if (found := measured(r.folder, how)) is not None}
     write(options.out or todo[0].folder.parent, options.table, todo, how, there)
     return int(bool(failed))

@@ -78,7 +78,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     lines.append(["---"] * 4 + ["---:"] * 4 + ["---"])
     for c in comparisons:
         _, factor, decimals = COLUMNS[c.metric]
-        difference = cell(c.paired.difference, factor, decimals, interval=c.paired.n > 1)
+        difference = cell(c.paired.difference, factor, decimals, bool(np.isfinite(c.paired.difference.low)))
         said = "no test" if np.isnan(c.corrected) else "shown" if shown(c.corrected) else "not significant"
         what = [c.key.setting, c.key.family, c.key.places, _what(c), str(c.paired.n)]
         lines.append([*what, difference, _p(c.paired.p), _p(c.corrected), said])

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy import stats
 
 from qes_jax.assembly.settings import RunConfig
 from qes_jax.assembly.sweeping.options import Options
 from qes_jax.evaluate.figures import learning_curves
+from qes_jax.evaluate.seeds import half_width
 from qes_jax.files import check_target, replacing
 from qes_jax.runs.config import from_json
 from qes_jax.runs.folder import RunFolder, as_json, write_json
@@ -106,8 +106,7 @@ def _mean(values: Sequence[float]) -> tuple[float, float]:
     good = np.array(values)[np.isfinite(values)]
     if len(good) < 2:
         return (float(good[0]) if len(good) else float("nan")), float("nan")
-    half = stats.t.ppf(0.975, len(good) - 1) * good.std(ddof=1) / np.sqrt(len(good))
-    return float(good.mean()), float(half)
+    return float(good.mean()), float(half_width(good))
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
