@@ -2,6 +2,7 @@
 
 import os
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -110,3 +111,43 @@ def test_the_page_counts() -> None:
 
 def test_names_are_unique() -> None:
     assert len({s.name for s in SUBJECTS}) == len(SUBJECTS) and set(FINE) < set(judging.Kind.__args__)
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "old", "new", "message"),
+    [
+        ("configuration", "config.json", b'"samples": 4000000', b'"samples": -1', r"config\.json: samples is -1"),
+        ("configuration", "config.json", b'"samples": 4000000', b'"samples": NaN', r"config\.json"),
+        ("configuration", "config.json", b'"gamma": 0.', b'"gamma": 1e9', r"gamma: expected a finite number"),
+        ("metrics", "metrics.jsonl", b"0.5", b"\xff", r"metrics\.jsonl: not text"),
+        ("metrics", "metrics.jsonl", b"0.5", b"1e999", r"metrics\.jsonl: line 1 .*not finite"),
+        ("scene, MJCF", "scene.xml", b'material name="red"', b'material name="blue"', r"scene\.xml: .*material"),
+        ("box, OBJ", "box.obj", b"0.5", b"1e308", r"box\.obj, line 5: a vertex needs three numbers"),
+    ],
+)  # fmt: skip
+def test_what_was_found_is_refused_by_name(
+    tmp_path: Path, name: str, file: str, old: bytes, new: bytes, message: str
+) -> None:
+    one = subject(name)
+    good = good_files(one, tmp_path)
+    path = lay(good | {file: good[file].replace(old, new, 1)}, tmp_path / "try") / one.main
+    with pytest.raises(ValueError, match=message):
+        one.read(path)
+
+
+@pytest.mark.parametrize("name", ["clip", "track", "learner", "policy's weights", "poses", "live session", "episode"])
+def test_an_entry_that_is_no_array_or_not_finite_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    one = subject(name)
+    good = good_files(one, tmp_path)
+    with np.load(tmp_path / one.main, allow_pickle=False) as file:
+        arrays = {k: file[k] for k in file.files}
+    field = next(k for k, x in arrays.items() if x.dtype == np.float32 and x.ndim)
+    np.savez(tmp_path / one.main, **arrays | {field: np.full_like(arrays[field], np.nan)})
+    with pytest.raises(ValueError, match=one.main):
+        one.read(tmp_path / one.main)
+    lay(good, tmp_path / "try")
+    with zipfile.ZipFile(tmp_path / "try" / one.main, "w") as archive:
+        for key in arrays:
+            archive.writestr(f"{key}.npy", b"no array")
+    with pytest.raises(ValueError, match=one.main):
+        one.read(tmp_path / "try" / one.main)

@@ -101,6 +101,9 @@ def load_episode(path: Path) -> Episode:
             meta = json.loads(str(file["meta"]))
         meta["character"] = CharacterConfig(**meta["character"])
         meta["pieces"] = tuple(make_piece(p) for p in meta["pieces"])
+        odd = [name for name, x in arrays.items() if x.dtype.kind not in "fiub" or not np.isfinite(x).all()]
+        if odd:
+            raise ValueError(f"{odd[0]} holds what is no finite number")
         return Episode(**meta, **arrays)
     except FileNotFoundError:
         raise

@@ -89,6 +89,8 @@ def _check_finite(leaves: Mapping[str, np.ndarray]) -> None:
 
 def check_fit(path: Path, cfg: PPOConfig, policy: PolicyParams) -> None:
     """Raises ValueError that names file and entry where the weights are not those of the configured network."""
+    if not all(np.ndim(x) == 1 and np.size(x) for x in (policy.mean, policy.log_std)):
+        raise ValueError(f"{path}: mean or log_std is no row of numbers")
     n_policy, n_act = np.shape(policy.mean)[-1], np.shape(policy.log_std)[-1]
     params = jax.eval_shape(lambda key: init_params(cfg, n_policy, n_policy, n_act, key), jax.random.key(0))
     expected = {"actor": params["actor"], "log_std": params["log_std"], "mean": policy.mean, "std": policy.mean}

@@ -34,6 +34,8 @@ class Piece:
     mjcf: str | None = None
 
     def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and isinstance(self.kind, str)):
+            raise ValueError(f"piece {self.name!r:.80}: name and kind are texts")
         if (self.kind == "mjcf") != (self.mjcf is not None):
             raise ValueError(f"piece {self.name!r}: kind 'mjcf' and the text of its model belong together")
         if self.kind == "box":

@@ -94,7 +94,10 @@ def _check_piece(spec: mujoco.MjSpec, body: mujoco.MjsBody) -> None:
             raise ValueError(f"{who}: geom {which} is a {kind}, expected {', '.join(GEOMS)}{hint}")
         geom.contype, geom.conaffinity, geom.condim = 2 * touches, int(touches), 3
         if geom.material:
-            geom.rgba, geom.material = spec.material(geom.material).rgba, ""
+            material = spec.material(geom.material)
+            if material is None:
+                raise ValueError(f"{who}: geom {which} has the material {geom.material!r}, which there is not")
+            geom.rgba, geom.material = material.rgba, ""
 
 
 def _check_floor(path: Path, m: mujoco.MjModel) -> None:

@@ -26,7 +26,7 @@ def from_json(cls: type[T], data: Any, where: str = "config") -> T:
     values = {name: _value(hints[name], data[name], f"{where}.{name}") for name in names if name in data}
     try:
         return cls(**values)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
 
 

@@ -64,10 +64,19 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     rows = []
     for i, line in enumerate(lines, start=1):
         try:
-            rows.append(json.loads(line))
+            rows.append(json.loads(line, parse_constant=_refuse, parse_float=_finite))
         except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: line {i} is not JSON: {error}") from error
     return rows
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
+
+
+def _refuse(text: str) -> float:
+    raise ValueError(f"{text} is not finite, and such numbers are written as null")
 
 
 def comparable(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from qes_jax.assembly.trusting.spoil_tree import change
 
 Rng = np.random.Generator
 Way = Callable[[bytes, Rng], bytes | None]
+LARGEST = 3_000_000  # bytes: what is large takes long with right, and is no finding
 NUMBERS = (
     *("nan", "inf", "-inf", "1e999", "1e308", "-1e308", "1e30", "1e9", "-1", "0", "-0.0", "1e-320", "0x10", "1_0"),
     *("9" * 30, "9" * 5000, "-", "", "true", "null", "two", "1,5", "\u0663", "1e", "2147483648", "-2147483649"),
@@ -32,7 +33,7 @@ def spoil(data: bytes, rng: Rng) -> tuple[bytes, list[str]]:
         for _ in range(4):
             way = fitting[int(rng.integers(len(fitting)))]
             changed = way(data, rng)
-            if changed is not None and changed != data:
+            if changed is not None and changed != data and len(changed) < LARGEST:
                 data = changed
                 names.append(way.__name__)
                 break
