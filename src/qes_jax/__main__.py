@@ -10,6 +10,7 @@ COMMANDS = {  # name: module of qes_jax.commands, what it does
     "evaluate-folder": ("evaluate_folder", "the same on every recording of a folder, by group"),
     "tables": ("tables", "train and measure what a table of the paper takes, over several seeds"),
     "view": ("view", "look at clips and policies in the browser, or as a page or a picture"),
+    "replay": ("replay", "see again the environment that made a run fail"),
     "live": ("live", "be the user: a body follows your headset, or your mouse, in the browser"),
     "live-client": ("live_client", "send a recording to a live room, as a headset would"),
     "import": ("import_motion", "make a clip of a foreign recording"),

@@ -25,6 +25,7 @@ from qes_jax.ppo import train
 from qes_jax.ppo.inference import PolicyParams
 from qes_jax.ppo.loss import Mirror
 from qes_jax.runs.loop import Program
+from qes_jax.types import StepFn
 
 ADAPTIVE = ("start_weight", "difficulty", "mean_pose")  # what a run has of its own beyond its clips
 Act = Callable[[PolicyParams, jax.Array], jax.Array]
@@ -62,12 +63,14 @@ def initial_state(config: RunConfig, task: Task, params: EnvParams, mesh: Mesh |
     return state if mesh is None else train.shard(state, mesh)
 
 
-def make_program(config: RunConfig, task: Task, evaluate: Callable | None, mesh: Mesh | None = None) -> Program:
-    """What the training loop runs, on the devices of `mesh` where one is given."""
+def make_program(
+    config: RunConfig, task: Task, evaluate: Callable | None, mesh: Mesh | None = None, step: StepFn | None = None
+) -> Program:
+    """What the training loop runs, on the devices of `mesh` where one is given. `step` stands for the task's own."""
     mirror = Mirror(*(partial(apply, block) for block in symmetry(task.config, task.engine.world)))
     adapt = jax.jit(adapt_starts) if config.start_by_failure else lambda params, traces: params
     return Program(
-        iteration=train.make_iteration(config.ppo, task.reset, task.step, mesh, mirror),
+        iteration=train.make_iteration(config.ppo, task.reset, step or task.step, mesh, mirror),
         adapt=adapt,
         adaptive=lambda params: {name: getattr(params, name) for name in ADAPTIVE},
         with_adaptive=lambda params, part: params._replace(**part),

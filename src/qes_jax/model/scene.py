@@ -74,6 +74,8 @@ class Scene:
     pieces: tuple[Piece, ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"scene {self.name!r:.80}: its name is a text")
         names = [p.name for p in self.pieces]
         if len(set(names)) < len(names) or {"", "floor"} & set(names):
             raise ValueError(f"scene {self.name!r}: piece names must be distinct, not '' and not 'floor': {names}")

@@ -51,7 +51,10 @@ def read_scene(path: str | Path) -> Scene:
 
 
 def _from_toml(path: Path) -> Scene:
-    content = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deep") from None
     unknown = sorted(set(content) - {"name", "piece"})
     if unknown:
         raise ValueError(f"unknown field {unknown[0]!r}: expected name and [[piece]] tables")

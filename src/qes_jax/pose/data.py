@@ -122,6 +122,8 @@ def load_poses(path: Path) -> PoseSet:
         raise FileNotFoundError(f"{path}: no such set of poses; make one: python experiments/pose.py data") from None
     except BROKEN as error:
         raise ValueError(f"{path}: not a set of poses that this code can read: {error}") from error
+    if not all(type(s.poses) is int for s in poses.sources):
+        raise ValueError(f"{path}: field sources: the number of poses is none")
     if poses.qpos.shape != (len(poses.clip), 39) or not np.isfinite(poses.qpos).all():
         raise ValueError(f"{path}: field qpos is {poses.qpos.shape}, expected ({len(poses.clip)}, 39) finite numbers")
     return poses

@@ -57,8 +57,15 @@ def dump(
 
 
 def read_failure(folder: Path) -> dict[str, Any]:
-    """failure.json of a dump."""
-    return json.loads((folder / "failure.json").read_text())
+    """failure.json of a dump. Raises ValueError or FileNotFoundError that names the file."""
+    path = folder / "failure.json"
+    try:
+        failure = json.loads(path.read_text())
+        if type(failure["iteration"]) is not int:
+            raise ValueError(f"iteration is {failure['iteration']!r}")
+        return failure | {"replay_from": failure["replay_from"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"{path}: not the dump of a failure: {error}") from None
 
 
 def _noted(note: Callable[..., str], *arguments: Any) -> str:

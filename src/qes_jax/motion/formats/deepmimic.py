@@ -65,7 +65,7 @@ def _rows(path: Path) -> tuple[np.ndarray, bool]:
     try:
         content = json.loads(read_text(path))
         frames = content["Frames"]
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise RecordingError(f"{path}: not readable JSON: {error}") from None
     except (KeyError, TypeError):
         raise RecordingError(f"{path}: field Frames is missing") from None
