@@ -15,7 +15,7 @@ from qes_jax.motion.export import clip_skeleton
 from qes_jax.motion.formats.bvh_write import write_bvh
 
 REPO = Path(__file__).resolve().parents[1]
-SLOW = {"StreamTracker", "evaluate", "label_contacts", "read_motion", "solve_pose", "train"}  # compile for long
+SLOW = {"StreamTracker", "evaluate_policy", "label_contacts", "read_motion", "solve_pose", "train"}  # compile for long
 
 
 def example(name: str) -> str:
@@ -42,6 +42,10 @@ def test_asking_for_a_name_imports_it_and_an_unknown_one_is_told() -> None:
     assert set(qes_jax.__all__) <= set(dir(qes_jax))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = qes_jax.nonsense
+
+
+def test_no_public_name_is_hidden_by_a_room_of_that_name() -> None:
+    assert not {p.stem for p in Path(qes_jax.__file__).parent.iterdir()} & set(qes_jax.__all__)
 
 
 def test_types_of_public_names_are_known_without_importing_them() -> None:

@@ -2,7 +2,7 @@
 
     import qes_jax
     policy = qes_jax.load_policy("walk")
-    print(qes_jax.evaluate(policy, ["test_walk"], starts=8))
+    print(qes_jax.evaluate_policy(policy, ["test_walk"], starts=8))
 
 The names in `__all__` are the public interface (docs/library_api.md): they change only with the version's first number
 (before 1.0 with the second), as CHANGELOG.md tells. Each is imported when it is first asked for: importing this package
@@ -13,7 +13,7 @@ is quick and changes nothing, no JAX, no MuJoCo, no configuration. The rooms bel
 TYPE_CHECKING = False  # as type checkers know it; importing `typing` would take time
 if TYPE_CHECKING:
     from qes_jax.assembly.public import (
-        evaluate,
+        evaluate_policy,
         label_contacts,
         load_clip,
         load_policy,
@@ -34,7 +34,7 @@ __version__ = "0.2.0"
 __all__ = [
     "RunConfig",
     "StreamTracker",
-    "evaluate",
+    "evaluate_policy",
     "label_contacts",
     "load_clip",
     "load_policy",

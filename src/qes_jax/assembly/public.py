@@ -119,7 +119,7 @@ def read_scene(word: str) -> Scene:
 
 
 def train(config: RunConfig, root: Path | str = "runs") -> Trained:
-    """Train a policy in a new run folder below `root`, which `evaluate` and `view` take too; returns it.
+    """Train a policy in a new run folder below `root`, which `evaluate_policy` and `view` take too; returns it.
 
     Raises TrainingFailed where numbers are no longer finite. Ctrl-C saves and ends.
 
@@ -133,12 +133,12 @@ def train(config: RunConfig, root: Path | str = "runs") -> Trained:
     return load_trained(train_run(config, None, "none", Path(root), {}))
 
 
-def evaluate(
+def evaluate_policy(
     policy: Trained | str, clips: Sequence[Clip | str] = (), starts: int = 128, seconds: float = 30.0
 ) -> Measured:  # fmt: skip
     """Follow clips, by default the policy's own, from `starts` even start frames; print the result for a table.
 
-    >>> measured = evaluate("walk", ["test_walk"], starts=2, seconds=1.0)
+    >>> measured = evaluate_policy("walk", ["test_walk"], starts=2, seconds=1.0)
     >>> measured.scores[0.5]["all clips"].error_cm.value < 10.0
     True
     """
