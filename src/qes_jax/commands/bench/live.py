@@ -20,7 +20,9 @@ from websockets.asyncio.client import connect
 from qes_jax.commands.launch import prepare_jax
 from qes_jax.files import replacing
 
-SPEED, STAND, SWING = 0.1, 3.0, 8.0  # [m/s], [s] before it walks, [s] from one end of the line to the other
+SPEED, SWING = 0.1, 8.0  # [m/s], [s] there and back
+NOT_FOLLOWING = 1  # a flag of the poses
+PATIENCE = 60.0  # [s] until the body follows
 
 
 def measure(
@@ -77,39 +79,42 @@ async def _walk(url: str, figure, seconds: float, rate: float) -> list[float]:
     from qes_jax.live.wire import POSES, Sample, write_sample
 
     ages: list[float] = []
-    start = time.monotonic()
+    began = [np.inf]  # when it begins to walk: a second after the body follows
 
     def place(t: float) -> float:
-        return SPEED * (SWING / 2 - abs((max(t - start - STAND, 0.0) + SWING / 2) % SWING - SWING / 2))
+        return SPEED * (SWING / 2 - abs(max(t - began[0], 0.0) % SWING - SWING / 2))
 
     async def look() -> None:
         origin = 0.0
         async with connect(url, proxy=None, max_size=1 << 24, max_queue=None) as page:
             async for message in page:
                 now = time.monotonic()
-                if not isinstance(message, bytes) or message[0] != POSES:
+                if not isinstance(message, bytes) or message[0] != POSES or message[2] & NOT_FOLLOWING:
                     continue
+                began[0] = min(began[0], now + 1.0)
                 x = struct.unpack_from("<f", message, len(message) - 84)[0]
-                phase = (now - start - STAND) % SWING
-                if now - start < STAND:
+                phase = (now - began[0]) % SWING
+                if now < began[0]:
                     origin = x
                 elif 1.0 < phase < SWING / 2 - 0.5:  # on its way out, where place tells time
                     ages.append(phase - (x - origin) / SPEED)
 
     looking = asyncio.create_task(look())
     async with connect(url, proxy=None, max_size=1 << 24, max_queue=None) as device:
-        n, due = 0, time.monotonic()
-        while (t := time.monotonic()) < start + STAND + seconds:
+        start = due = time.monotonic()
+        n = 0
+        while (t := time.monotonic()) < min(began[0], start + PATIENCE) + seconds:
             pos = figure.rest_pos + np.array([place(t), 0.0, 0.0])
             await device.send(write_sample(Sample(n, t, True, 0, np.ones(3, bool), pos, figure.rest_quat)))
-            n, due = n + 1, due + 1 / rate
+            n, due = n + 1, max(due + 1 / rate, t)
             await asyncio.sleep(max(0.0, due - time.monotonic()))
     looking.cancel()
     return ages
 
 
 def _percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{p}": round(1000 * float(np.percentile(seconds, p)), 2) for p in (50, 90, 99)}
+    """None where nothing was measured."""
+    return {f"p{p}": round(1000 * float(np.percentile(seconds, p)), 2) for p in (50, 90, 99)} if seconds else {}
 
 
 def main() -> int:
