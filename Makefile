@@ -1,11 +1,11 @@
-# make run | test | check | bench | clean      (needs Python >= 3.11 with pip; everything else goes into .venv)
+# make run | test | check | bench | docs | clean      (needs Python >= 3.11 with pip; everything else goes into .venv)
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PY := .venv/bin/python
 WORKERS ?= 2
 ARGS ?=
 
-.PHONY: run test test-all check bench clean constraints
+.PHONY: run test test-all check bench docs clean constraints
 
 run: .venv/.installed
 	$(PY) experiments/demo.py $(ARGS)
@@ -22,6 +22,11 @@ check: .venv/.installed
 
 bench: .venv/.installed
 	$(PY) experiments/bench/throughput.py $(ARGS)
+
+# Pages from README, docs and docstrings, in dist/docs; warnings are errors. From the disk: open dist/docs/index.html
+docs: .venv/.installed
+	$(PY) -c 'import mkdocs, mkdocstrings, material' 2>/dev/null || $(PY) -m pip install -q -c constraints.txt -e '.[docs]'
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
 clean:
 	rm -rf dist .pytest_cache .ruff_cache .hypothesis

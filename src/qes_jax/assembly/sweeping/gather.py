@@ -1,7 +1,7 @@
 """What many runs came to: one row a setting, over its seeds, from the run folders alone."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,16 +61,23 @@ def read_runs(folder: Path) -> list[Run]:
     return [run for p in paths if (p / "checkpoints").is_dir() and (run := Run.read(RunFolder(p)))]
 
 
-def by_setting(runs: Iterable[Run]) -> dict[str, list[Run]]:
+def by_setting(runs: Sequence[Run]) -> dict[str, list[Run]]:
     """Runs that differ in no more than their seeds, under the words for what they do not share with all the others."""
-    runs = list(runs)
-    flat = [flatten(as_json(run.config)) for run in runs]
-    names = [n for n in flat[0] if n not in NO_SETTING and len({_word(f.get(n)) for f in flat}) > 1] if flat else []
+    columns = varied(runs)
     groups: dict[str, list[Run]] = {}
-    for run, settings in zip(runs, flat, strict=True):
-        words = [_word(settings[n]) if n == "ablation" else f"{n}={_word(settings[n])}" for n in names]
+    for number, run in enumerate(runs):
+        values = {name: _word(column[number]) for name, column in columns.items()}
+        words = [value if name == "ablation" else f"{name}={value}" for name, value in values.items()]
         groups.setdefault(", ".join(words) or run.config.preset, []).append(run)
     return groups
+
+
+def varied(runs: Sequence[Run]) -> dict[str, list[Any]]:
+    """Settings, beside the seed, in which runs differ: name -> the value of each run."""
+    flat = [flatten(as_json(run.config)) for run in runs]
+    names = list(dict.fromkeys(name for settings in flat for name in settings if name not in NO_SETTING))
+    columns = {name: [settings.get(name) for settings in flat] for name in names}
+    return {name: column for name, column in columns.items() if len({_word(value) for value in column}) > 1}
 
 
 def flatten(tree: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -87,7 +94,7 @@ def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def summarise(runs: Iterable[Run]) -> list[dict[str, Any]]:
+def summarise(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """A row for each setting, the longest tracked first: seeds, samples, and of each metric mean and half-interval.
 
     The interval is Student's, 95 % of the mean over seeds; NaN for a single one.
@@ -124,7 +131,7 @@ def _cell(mean: float, half: float) -> str:
     return f"{mean:.3g}" if np.isnan(half) else f"{mean:.3g} ± {half:.2g}"
 
 
-def curves(runs: Iterable[Run], metric: str = "eval/mean_tracked_s") -> Figure:
+def curves(runs: Sequence[Run], metric: str = "eval/mean_tracked_s") -> Figure:
     """Learning curves of each setting over its seeds. Raises ValueError where no run has the metric."""
     groups = {
         setting: [run.rows for run in members if np.isfinite(run.last(metric))]

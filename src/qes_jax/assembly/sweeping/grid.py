@@ -79,7 +79,6 @@ def _finite(x: Any) -> bool:
     return isinstance(x, int | float) and math.isfinite(x)
 
 
-
 def points(sweep: Sweep, count: int | None = None) -> list[dict[str, Any]]:
     """The settings in their order: all of a grid, or `count` draws, the first ones the same for every count.
 
