@@ -63,7 +63,7 @@ def test_it_runs_from_first_cell_to_last(path, tmp_path, monkeypatch):
         monkeypatch.setenv(name, value)
     notebook = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(path.parent)}}
-    nbclient.NotebookClient(notebook, timeout=900, kernel_name="python3", resources=resources).execute()
+    nbclient.NotebookClient(notebook, timeout=1800, kernel_name="python3", resources=resources).execute()
     keep(notebook, path.stem)
     outputs = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
     text = "".join(out.text for out in outputs if out.output_type == "stream")
