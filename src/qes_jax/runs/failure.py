@@ -53,7 +53,8 @@ def dump(
     finite = {k: v if np.isfinite(v) else str(v) for k, v in metrics.items()}
     write_json(folder / "failure.json", {"iteration": number, "cause": cause, "replay_from": replay, "metrics": finite})
     again = f"checkpoint {replay}" if replay is not None else "the start (no checkpoint yet)"
-    return f"iteration {number} failed: {cause}\nDumped to {folder}; the run repeats it when resumed from {again}."
+    words = f"iteration {number} failed: {cause}\nDumped to {folder}; the run repeats it when resumed from {again}."
+    return f"{words}\nSee the environment that failed: python experiments/replay.py {folder}"
 
 
 def read_failure(folder: Path) -> dict[str, Any]:
