@@ -10,14 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from qes_jax.assembly import replaying, training
+from qes_jax.assembly import training
 from qes_jax.assembly.program import make_task
 from qes_jax.assembly.replaying import failed_episode, replay
 from qes_jax.assembly.settings import RunConfig, presets
 from qes_jax.assembly.trusting.motions import FRAMES, swaying
 from qes_jax.env.task import Task
 from qes_jax.evaluate.episode import load_episode
-from qes_jax.runs.failure import read_failure
+from qes_jax.runs.failure import TrainingFailed, read_failure
 
 
 def test_the_first_environment_that_failed_is_found_since_its_episode_began() -> None:
@@ -44,7 +44,7 @@ def test_a_folder_that_is_no_dump_is_named(tmp_path: Path, text: str) -> None:
 
 
 def poisoned(where: str) -> Callable[..., Any]:
-    """The task's step, in which one environment at age 9 is struck."""
+    """The task's step, in which those at some frames of the clip are struck."""
     step = Task.step
 
     def struck(self: Task, params: Any, state: Any, action: jax.Array) -> Any:
@@ -68,8 +68,9 @@ def test_a_run_that_is_struck_ends_at_once_and_is_replayed(
 ) -> None:
     config = replace(presets()["smoke"], evaluate_every=0, checkpoint_every=1)
     monkeypatch.setattr(Task, "step", poisoned(where))
-    assert training.train_run(config, None, "none", tmp_path, {}) == 1
+    with pytest.raises(TrainingFailed, match=r"(?s)iteration 1 failed: .*experiments/replay\.py"):
+        training.train_run(config, None, "none", tmp_path, {})
     (folder,) = tmp_path.glob("*/failure-*")
     episode = load_episode(replay(folder))
     assert np.isfinite(episode.qpos).all() and "environment" in episode.name
-    assert replaying.read_failure(folder)["iteration"] == 1
+    assert read_failure(folder)["iteration"] == 1
