@@ -114,7 +114,7 @@ def write_report(
     write_json(out / "results.json", about | {"groups": values, "recordings": recordings, "refused": gathered.refused})
     for title, groups in tables.items():
         rows = {g: {f"{t:g} m": f[t].to_end for t in THRESHOLDS} for g, f in list(groups.items())[:LINES]}
-        figure = by_setting(rows, f"followed to the end [%], by {title}", 100.0)
+        figure = by_setting(rows, f"followed to the end [%], by {title}")
         figure.savefig(out / f"{title.replace(' ', '_')}.png", dpi=120)
     return text
 
