@@ -60,7 +60,7 @@ def by_setting(rows: Mapping[str, Mapping[str, Estimate]], label: str) -> Figure
     for i, setting in enumerate(settings):
         at = np.arange(len(rows)) + 0.7 * ((i + 0.5) / len(settings) - 0.5)
         value, low, high = 100.0 * np.array([e.get(setting, NOTHING) for e in rows.values()]).T
-        error = np.nan_to_num([value - low, high - value])
+        error = np.maximum(np.nan_to_num([value - low, high - value]), 0.0)  # an end may be off by a rounding
         ax.errorbar(value, at, xerr=error, fmt="o", markersize=4, elinewidth=1.2, capsize=2, label=setting)
     ax.set_yticks(range(len(rows)), list(rows))
     ax.set_ylim(len(rows) - 0.4, -0.6)
