@@ -4,10 +4,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from qes_jax.evaluate.places import TURN, Moved, track_moved, trackers
-from qes_jax.evaluate.rollout import begin, evaluation_task, track
+from qes_jax.evaluate.places import (
+    RECORDED,
+    TURN,
+    UNSEEN,
+    Moved,
+    check_places,
+    compare,
+    furnished,
+    track_moved,
+    trackers,
+)
+from qes_jax.evaluate.rollout import Tracked, begin, evaluation_task, select, track
+from qes_jax.evaluate.tables import OVER_CLIPS, OVERALL
 from qes_jax.motion.library import pack
-from tests.evaluate.standing import hold, standing, task_for
+from tests.evaluate.standing import hold, no_likeness, standing, task_for
 
 STARTS = np.arange(0, 40, 5, dtype=np.int32)
 
@@ -53,3 +64,29 @@ def test_each_start_is_followed_in_each_room(params) -> None:
     assert moved.error.shape == (8, 2 * len(STARTS))
     np.testing.assert_allclose(moved.error[:, : len(STARTS)], still.error, atol=1e-5)
     np.testing.assert_allclose(moved.error[:, len(STARTS) :], still.error, atol=1e-5)
+
+
+def test_senseless_numbers_are_refused() -> None:
+    chair, bare = [standing(scene="chair")], [standing()]
+    wrong = [(chair, -1, 0.1), (chair, 1, -0.1), (chair, 1, np.nan), (bare, 1, 0.1)]
+    for clips, count, spread in wrong:
+        with pytest.raises(ValueError, match="place"):
+            check_places(clips, Moved(count, spread))
+    check_places(bare, Moved(0, 0.1))
+
+
+def test_only_furniture_can_stand_elsewhere() -> None:
+    assert furnished([standing(), standing(scene="chair")], np.array([0, 1, 1])).tolist() == [False, True, True]
+
+
+def test_recorded_and_unseen_places_stand_side_by_side_by_clip() -> None:
+    """Three starts, two of the first clip; in the second of two rooms all are lost at once."""
+    error = np.full((10, 3), 0.1)
+    valid, nothing = np.ones((10, 6), bool), no_likeness(np.zeros((10, 6)))
+    unseen = Tracked(*[np.concatenate([error, error + 1], axis=1)] * 6, valid=valid, likeness=nothing)
+    found = compare(select(unseen, slice(3)), unseen, np.array([0, 0, 1]), ["sit", "stand"], 36.0)[0.5]
+    names = [f"{n}, {w}" for n in (OVERALL, OVER_CLIPS, "sit", "stand") for w in (RECORDED, UNSEEN)]
+    assert list(found) == names
+    assert [s.n for s in found.values()] == [3, 6, 2, 2, 2, 4, 1, 2]
+    assert found[f"sit, {UNSEEN}"].to_end.value == 0.5
+    assert found[f"sit, {RECORDED}"].to_end.value == 1.0

@@ -13,13 +13,12 @@ from qes_jax.assembly.claims.grid import Family
 from qes_jax.assembly.clips import find_clips
 from qes_jax.assembly.trained import Trained, load_trained
 from qes_jax.assembly.trial import Trial, make_trial
-from qes_jax.evaluate.places import Moved, track_moved
+from qes_jax.evaluate.places import RECORDED, UNSEEN, Moved, track_moved
 from qes_jax.evaluate.rollout import Tracked, track
 from qes_jax.evaluate.starts import all_starts, clip_of_start, even_starts
 from qes_jax.evaluate.tables import as_values, results
 from qes_jax.runs.folder import RunFolder, as_json, write_json
 
-RECORDED, UNSEEN = "recorded places", "unseen places"
 FILE = "families.json"
 
 Found = dict[str, dict[str, dict[str, dict[str, Any]]]]  # places -> threshold -> family -> values of `Scores`

@@ -25,6 +25,10 @@ class Options:
     """The room that the recordings are followed in."""
     seconds: float = 30.0
     """How long each start is followed; 30 s are what the metrics need."""
+    places: int = 0
+    """Follow each start also in so many rooms whose furniture stands elsewhere."""
+    place_spread: float = 0.08
+    """[m] how far at most, along each axis, turned alike; 0.08 is the range of training."""
     show: int = 3
     """Episodes to be shown: one each of the first clips, from its first frame."""
     html: bool = True

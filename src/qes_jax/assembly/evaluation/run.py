@@ -1,6 +1,8 @@
 """One evaluation, from a trained policy to tables, plots and playback."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +18,8 @@ from qes_jax.assembly.trained import Trained, find_trained, is_shipped, load_tra
 from qes_jax.assembly.trial import Trial, follow_clips, make_trial, read_recording
 from qes_jax.evaluate import figures, tables
 from qes_jax.evaluate.episode import save_episode
-from qes_jax.evaluate.rollout import Tracked, track
+from qes_jax.evaluate.places import Moved, check_places, compare, furnished, track_moved
+from qes_jax.evaluate.rollout import Progress, Tracked, select, track
 from qes_jax.evaluate.starts import all_starts, clip_of_start, even_starts
 from qes_jax.evaluate.view.page import save_page
 from qes_jax.evaluate.view.show import show_episode
@@ -33,16 +36,24 @@ def evaluate_run(options: Options) -> dict[str, Any]:
     trained = load_trained(find_trained(options.root, options.run))
     if options.export:
         ship(trained, options.export)
-    measured = measure(trained, asked(trained, options), options.starts, options.seconds)
+    clips = asked(trained, options)
+    moved = Moved(options.places, options.place_spread)
+    check_places(clips, moved)
+    measured = measure(trained, clips, options.starts, options.seconds)
     trial, found = measured.trial, measured.scores
     data = describe(trained, trial, options, measured.tracked.error.shape[1]) | by_threshold(found)
+    text = str(measured)
+    if moved.count:
+        both = elsewhere(trained, measured, moved)
+        data["elsewhere"] = {"places": moved.count, "place_spread": moved.spread, "thresholds": as_json(both)}
+        text += f"\nIn {moved.count} unseen places, up to {moved.spread:g} m away:\n\n{tables.markdown(both)}"
     out = output_folder(trained, options)
     write_json(out / "results.json", data)
     if options.json:
         options.json.parent.mkdir(parents=True, exist_ok=True)
         write_json(options.json, data)
-    write_text(out / "table.md", str(measured))
-    print(measured, flush=True)
+    write_text(out / "table.md", text)
+    print(text, flush=True)
     plot(out, trained, measured.tracked, trial.fps)
     show(out, trained, trial, options)
     print(f"written to {out}", flush=True)
@@ -56,6 +67,7 @@ class Measured:
     trial: Trial
     tracked: Tracked  # every step of every episode
     scores: tables.Results  # by threshold [m], then by clip
+    starts: np.ndarray  # (B,) start frame of each episode
 
     def __str__(self) -> str:
         return tables.markdown(self.scores)
@@ -68,7 +80,22 @@ def measure(trained: Trained, clips: list[Clip], starts: int | Literal["all"], s
     frames = frames if starts == "all" else even_starts(frames, starts)
     tracked = follow(trained, trial, frames, round(seconds * trial.fps))
     names, clip = [c.name for c in trial.clips], clip_of_start(frames, trial.longer)
-    return Measured(trial, tracked, tables.results(tracked, clip, names, trial.fps))
+    return Measured(trial, tracked, tables.results(tracked, clip, names, trial.fps), frames)
+
+
+def elsewhere(trained: Trained, measured: Measured, moved: Moved) -> tables.Results:
+    """Of the clips with furniture the scores as measured, beside those of the same starts in unseen places."""
+    trial, n_frames = measured.trial, len(measured.tracked.error)
+    clip = clip_of_start(measured.starts, trial.longer)
+    mask = furnished(trial.clips, clip)
+    starts = measured.starts[mask]
+    with progress_of(
+        f"{len(starts)} starts in {moved.count} unseen places", moved.count * len(starts) * n_frames
+    ) as tell:
+        unseen = track_moved(
+            trial.task, trial.params, trained.act, trained.policy, starts, n_frames, moved, progress=tell
+        )
+    return compare(select(measured.tracked, mask), unseen, clip[mask], [c.name for c in trial.clips], trial.fps)
 
 
 def asked(trained: Trained, options: Options) -> list[Clip]:
@@ -80,15 +107,18 @@ def asked(trained: Trained, options: Options) -> list[Clip]:
 
 def follow(trained: Trained, trial: Trial, starts: np.ndarray, n_frames: int) -> Tracked:
     """Track from all starts, with progress on the error output."""
-    print(f"following {len(starts)} starts for {n_frames / trial.fps:.0f} s", file=sys.stderr, flush=True)
-    display = make_display(len(starts) * n_frames, shown=(), unit="steps")
-    display.busy("compiling")
-
-    def progress(done: int, total: int) -> None:
-        display.update(done, {})
-
-    try:
+    with progress_of(f"{len(starts)} starts for {n_frames / trial.fps:.0f} s", len(starts) * n_frames) as progress:
         return track(trial.task, trial.params, trained.act, trained.policy, starts, n_frames, progress=progress)
+
+
+@contextmanager
+def progress_of(what: str, total: int) -> Iterator[Progress]:
+    """Says on the error output what is followed, and how far of `total` steps it is."""
+    print(f"following {what}", file=sys.stderr, flush=True)
+    display = make_display(total, shown=(), unit="steps")
+    display.busy("compiling")
+    try:
+        yield lambda done, _: display.update(done, {})
     finally:
         display.close()
 
@@ -116,9 +146,14 @@ def unseen(trained: Trained, options: Options) -> bool:
 
 def by_threshold(found: tables.Results) -> dict[str, Any]:
     """Overall values at the paper's threshold first, then each threshold's, overall and by clip."""
-    values = {f"{t:g}": {name: tables.as_values(s) for name, s in by_clip.items()} for t, by_clip in found.items()}
+    values = as_json(found)
     first = next(iter(values))
     return {"threshold_m": float(first), **values[first][tables.OVERALL], "thresholds": values}
+
+
+def as_json(found: tables.Results) -> dict[str, Any]:
+    """JSON values by threshold, then by clip."""
+    return {f"{t:g}": {name: tables.as_values(s) for name, s in by_clip.items()} for t, by_clip in found.items()}
 
 
 def output_folder(trained: Trained, options: Options) -> Path:
